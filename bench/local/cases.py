@@ -85,8 +85,13 @@ CHAINS = [
     ("ttm mode 3", "abcl,ld->abcd", dict(a=32, b=32, c=32, l=64, d=16)),
 ]
 
-BATCHES = [(f"batched {n}x{n}", "xij,xjk->xik", dict(x=max(500, 4 * 2**20 // (n * n)), i=n, j=n, k=n))
-           for n in (4, 5, 6, 8, 12, 16, 24, 32)]
+# The label of the batch first, in the middle and last; the last ones of its extents are no powers of two.
+BATCHES = [(f"batched {n}x{n}{where}", text, dict(x=max(500, 4 * 2**20 // (n * n)) + more, i=n, j=n, k=n))
+           for where, text, more, sizes in (("", "xij,xjk->xik", 0, (4, 5, 6, 8, 12, 16, 24, 32)),
+                                            (" middle", "ixj,jxk->ixk", 0, (4, 8, 16, 24, 32)),
+                                            (" last", "ijx,jkx->ikx", 0, (4, 8, 13, 16, 24, 32)),
+                                            (" last, odd", "ijx,jkx->ikx", 13, (8, 16, 31)))
+           for n in sizes]
 
 # (name, order, extents): dimension d of the output is dimension order[d] of the input; about 32 Mi elements each.
 PERMUTATIONS = [

@@ -95,7 +95,12 @@ TEST_CASE("the ways") {
     const std::map<char, index> small{{'a', 8}, {'b', 8}, {'c', 8}, {'x', 1000}};
     CHECK(decided("xab,xbc->xac", small).way == way::small_products);
     CHECK(decided("xab,xbc->xac", small, ep::element_type_of<int>()).way == way::small_products);
-    CHECK(decided("abx,bcx->acx", small).way == way::rows);
+    CHECK(decided("abx,bcx->acx", small).way == way::small_products);
+    CHECK(decided("abx,bcx->acx", small).in_lanes);
+    CHECK(!decided("xab,xbc->xac", small).in_lanes);
+    CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).way == way::rows);
+    CHECK(decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).way == way::small_products);
+    CHECK(!decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).in_lanes);
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", middle).way == way::small_products);
     CHECK(decided("xab,xcb->xac", middle).way == way::packed_product);  // no columns side by side
@@ -149,6 +154,8 @@ TEST_CASE("the decision prints") {
     CHECK(decided("ab,bc->ac", lengths).text() == "packed product of m = 100, n = 120, k = 110; 1 thread");
     CHECK(decided("xab,xbc->xca", lengths).text() ==
           "packed product of m = 100, n = 120, k = 110, batch 5 with n as rows; 1 thread");
+    CHECK(decided("abx,bcx->acx", {{'a', 9}, {'b', 8}, {'c', 7}, {'x', 100}}).text() ==
+          "small products of m = 9, n = 7, k = 8, batch 100 along vectors; 1 thread");
     CHECK(decided("axb,b->a", lengths).text() ==
           "dot products of m = 100, n = 1, k = 110; operand 1 is summed first over what only it has; 1 thread");
     CHECK(decided("ab,bc->ac", {{'a', 0}, {'b', 5}, {'c', 5}}).text() == "nothing");

@@ -164,6 +164,7 @@ TEST_CASE("products of every kind report as they go, and compute the same bits")
     check_product<double>({"abd", "bc", "ac", {200, 110, 100, 9}}, way::packed_product, 16);
     check_product<double>({"dab", "dbc", "dac", {16, 16, 16, 1000}}, way::small_products);
     check_product<float>({"dab", "dbc", "dac", {8, 8, 8, 9000}}, way::small_products);
+    check_product<double>({"abd", "bcd", "acd", {16, 16, 16, 1000}}, way::small_products);
     check_product<double>({"ab", "a", "b", {1500, 1200}}, way::rows);
     check_product<double>({"a", "b", "ab", {1500, 1200}}, way::elementwise);
     check_product<double>({"ab", "cb", "ac", {1, 90000, 40}}, way::dots);

@@ -20,7 +20,7 @@ enum class contraction_way : std::uint8_t {
     elementwise,      ///< nothing is summed: one pass in the order of the output
     dots,             ///< a dot product of neighbours per element of the output
     rows,             ///< row by row of the output: a vector, an outer product, a batch of contiguous labels
-    small_products,   ///< products too small to be worth packing, operands in place, at every point of the batch
+    small_products,   ///< products too small to be packed one by one, at every point of the batch
     packed_product,   ///< the library's blocked product, packed from the strided operands, at every point of the batch
     library_product,  ///< a BLAS, which needs no packing of ours here, at every point of the batch
 };
@@ -35,6 +35,7 @@ struct contraction_decision {
     index batch = 1;  ///< … of all three
     /// The rows of the matrix product are n and its columns m, since the output is contiguous along m.
     bool swapped = false;
+    bool in_lanes = false;     ///< vectors hold points of the batch, not columns
     bool sums_first = false;   ///< the first operand has labels of its own, which are summed ahead
     bool sums_second = false;  ///< the second operand has
     int threads = 1;           ///< that share the batch, or the elements of a pass

@@ -65,6 +65,7 @@ public:
         contraction_decision made = groups_.sizes();
         made.swapped = groups_.m.closest != 0 && (groups_.n.closest == 0 || groups_.m.closest < groups_.n.closest);
         made.way = way(made);
+        made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
         share(made);
         return made;
     }
@@ -100,6 +101,9 @@ private:
         if ((m == 1 || n == 1) && k > 1 && is_dots()) {
             return contraction_way::dots;
         }
+        if (is_in_lanes(made)) {
+            return contraction_way::small_products;
+        }
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
         const bool little_reuse = groups_.contiguous_batch && m * n * k < 4 * (m * k + k * n + m * n);
         const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
@@ -111,6 +115,13 @@ private:
             return contraction_way::small_products;
         }
         return is_for_library(made) ? contraction_way::library_product : contraction_way::packed_product;
+    }
+
+    /// Points of the batch lie side by side, as many as are worth packing, and their products are small.
+    bool is_in_lanes(const contraction_decision& made) const {
+        return groups_.contiguous_batch && type_.kind == 'f' &&
+               std::max({made.m, made.n, made.k}) <= longest_small_side && std::min({made.m, made.n, made.k}) > 1 &&
+               made.m * made.n * made.k >= 64;
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows.
@@ -213,9 +224,10 @@ EINPARALLEL_INLINE std::string contraction_decision::text() const {
     }
     text += " of m = " + std::to_string(m) + ", n = " + std::to_string(n) + ", k = " + std::to_string(k);
     text += batch > 1 ? ", batch " + std::to_string(batch) : "";
+    text += in_lanes ? " along vectors" : "";
     const bool is_matrix = way == contraction_way::small_products || way == contraction_way::packed_product ||
                            way == contraction_way::library_product;
-    text += is_matrix && swapped ? " with n as rows" : "";
+    text += is_matrix && swapped && !in_lanes ? " with n as rows" : "";
     if (sums_first || sums_second) {
         text += sums_first && sums_second ? "; both operands are" : sums_first ? "; operand 1 is" : "; operand 2 is";
         text += " summed first over what only it has";

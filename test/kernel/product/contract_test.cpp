@@ -200,6 +200,65 @@ TEST_CASE_TEMPLATE("batches of products that each ask for what the next one need
     }
 }
 
+TEST_CASE_TEMPLATE("batches along which all three tensors are contiguous", T, double, float, std::complex<double>,
+                   int) {
+    // a(i, p, j, x) · b(j, p, k, x), where the sum over (p, j) is two loops for b, and one for a only where it has no
+    // gap.
+    random_source random(23);
+    const std::vector<label_id> a_labels{0, 1, 2, 4};
+    const std::vector<label_id> b_labels{2, 1, 3, 4};
+    const std::vector<label_id> c_labels{3, 0, 4};
+    for (const auto& [m, p, depth, n] : {std::array<index, 4>{2, 1, 2, 16},
+                                         {3, 1, 5, 7},
+                                         {8, 1, 8, 8},
+                                         {13, 2, 3, 5},
+                                         {16, 4, 4, 16},
+                                         {1, 8, 2, 9},
+                                         {33, 1, 64, 6},
+                                         {7, 3, 21, 64}}) {
+        for (const index batch : {8, 9, 15, 33, 700}) {
+            for (const write_mode mode : {write_mode::overwrite, write_mode::combine}) {
+                CAPTURE(m);
+                CAPTURE(batch);
+                const index row = batch + 3;  // elements beside the points stay as they are
+                const std::vector<index> extents{m, p, depth, n, batch};
+                std::vector<T> a(static_cast<std::size_t>(m * p * depth * row));
+                std::vector<T> b(static_cast<std::size_t>(depth * p * n * row));
+                for (std::vector<T>* const filled : {&a, &b}) {
+                    for (T& value : *filled) {
+                        value = static_cast<T>(static_cast<int>(random() % 9) - 4);
+                    }
+                }
+                std::vector<T> c(static_cast<std::size_t>(m * n * row), static_cast<T>(100));
+                std::vector<T> expected = c;
+                const std::vector<index> a_strides{p * depth * row, depth * row, row, 1};
+                const std::vector<index> b_strides{p * n * row, n * row, row, 1};
+                const std::vector<index> c_strides{m * row, row, 1};
+                for (index i = 0; i < m; ++i) {
+                    for (index k = 0; k < n; ++k) {
+                        for (index x = 0; x < batch; ++x) {
+                            T sum{};
+                            for (index j = 0; j < depth; ++j) {
+                                for (index q = 0; q < p; ++q) {
+                                    sum += a[static_cast<std::size_t>(((i * p + q) * depth + j) * row + x)] *
+                                           b[static_cast<std::size_t>(((j * p + q) * n + k) * row + x)];
+                                }
+                            }
+                            T& into = expected[static_cast<std::size_t>((k * m + i) * row + x)];
+                            into = static_cast<T>(mode == write_mode::combine ? into : T{}) + static_cast<T>(3) * sum;
+                        }
+                    }
+                }
+                const std::vector<operand_block> operands{{a.data(), a_labels, a_strides},
+                                                          {b.data(), b_labels, b_strides}};
+                product_kernel<T>(static_cast<T>(3), 2)
+                    .contract({extents, operands, {c.data(), c_labels, c_strides}, mode});
+                CHECK(c == expected);
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("dot products along the output, some at once", T, double, float) {
     const std::vector<label_id> matrix{0, 1, 2};
     const std::vector<label_id> vector{0, 2};

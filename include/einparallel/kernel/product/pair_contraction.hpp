@@ -4,6 +4,7 @@
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
@@ -93,6 +94,16 @@ private:
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call);
+        if constexpr (std::is_floating_point_v<T>) {
+            if (decision.in_lanes) {
+                const batch_in_lanes<T> product(call);
+                for_each_stretch(nest_, batch, 0, decision.threads, [&](const index* at, index first, index count) {
+                    product.run(a + (at[a_slot] + first), b + (at[b_slot] + first), z_ + (at[z_slot] + first), count,
+                                nest_.hook);
+                });
+                return;
+            }
+        }
         if (decision.way == contraction_way::small_products) {
             small_product<T> product(call);
             index moves[3] = {0, 0, 0};

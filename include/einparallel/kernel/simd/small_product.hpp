@@ -22,8 +22,10 @@ class small_product {
 public:
     static constexpr index longest = 64;  ///< of m, n and k
 
+    /// @param batch  vectors hold points of the batch, along which all three matrices are contiguous, and columns are
+    ///               evenly apart
     /// The call must outlive this.
-    explicit small_product(const gemm_call<T>& call) : call_(call) {
+    explicit small_product(const gemm_call<T>& call, bool batch = false) : call_(call) {
         gemm_blocks(call.m, longest, a_rows_).take_all();
         gemm_blocks(call.n, longest, b_columns_).take_all();
         gemm_blocks(call.k, longest, a_along_).take_all();
@@ -35,7 +37,13 @@ public:
             }
             small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, &call.scale};
             small_.even = even_steps(along_, call.k.size);
-            if (contiguous) {
+            if (batch) {
+                small_.b_column = n > 1 ? b_columns_[1] : 0;
+                small_.c_column = n > 1 ? c_columns_[1] : 0;
+                with_best_instructions([&](auto set) {
+                    run_ = &vector_small<T, set.value>::template small<vector_bytes(set.value), true>;
+                });
+            } else if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);
             }
         }

@@ -18,8 +18,9 @@ struct small_step {
     index b;
 };
 
-/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
-/// contiguous in B and C, at points evenly apart.
+/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at
+/// points evenly apart. Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a
+/// vector, and all three are contiguous along it.
 struct small_call {
     index m = 0;
     index n = 0;
@@ -35,6 +36,18 @@ struct small_call {
     index a_point = 0;  ///< from one point to the next
     index b_point = 0;
     index c_point = 0;
+    index b_column = 1;  ///< from one column to the next; 1 where they are vectors
+    index c_column = 1;
+};
+
+/// A matrix at every point of a batch, contiguous along that: where its elements lie. Packed, they follow one another,
+/// a vector of points each.
+struct batched_matrix {
+    const index* rows = nullptr;  ///< offsets
+    const index* columns = nullptr;
+    index row_count = 1;
+    index column_count = 1;
+    index step = 0;  ///< elements from one vector of points to the next, packed
 };
 
 /// The length of the stretches, all of one length, in which steps are evenly apart. Never inlined: it is asked once for
@@ -117,7 +130,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     };
 
     /// sums[i][v] += A[i] · B[v], and one step further along A and B.
-    template <int Rows, int Parts, index Bytes>
+    template <int Rows, int Parts, index Bytes, bool Batch>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
         typename small_vectors<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
@@ -129,7 +142,11 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                sums[row][part] += rows_of_a[row][along_a] * right[part];
+                if constexpr (Batch) {
+                    sums[row][part] += *reinterpret_cast<const loose_part*>(rows_of_a[row] + along_a) * right[part];
+                } else {
+                    sums[row][part] += rows_of_a[row][along_a] * right[part];
+                }
             }
         }
         along_a += by.a;
@@ -141,12 +158,13 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
     /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it. Rows at
     /// a + soon[row], unless that is null, are asked for: processors fetch ahead along few stretches of memory.
-    template <int Rows, int Parts, index Bytes>
+    template <int Rows, int Parts, index Bytes, bool Batch = false>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call& call, const T* a,
                                                                            const index* a_rows, const index* soon,
                                                                            const T* b, T* c, const index* c_rows,
                                                                            index columns, index points, bool add) {
-        constexpr index wide = Bytes / index(sizeof(T));
+        static_assert(!Batch || Parts == 2);
+        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));  // columns of a vector
         using part_vector = typename small_vectors<Bytes>::vector;
         using loose_part = typename small_vectors<Bytes>::loose;
         const small_step* const along = call.along;
@@ -169,7 +187,8 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     asked = due;
                 }
                 const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
-                const index last_of_b = last + (Parts - 1) / 2 * call.b_gap;
+                const index last_of_b = Batch ? last * call.b_column : last + (Parts - 1) / 2 * call.b_gap;
+                const index last_of_c = Batch ? last * call.c_column : last;
                 part_vector sums[Rows][Parts];
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                     EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
@@ -180,7 +199,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     index along_a = along[first].a;
                     const T* row_of_b = b + (at_b + along[first].b);
                     EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
-                        multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                        multiply_add<Rows, Parts, Bytes, Batch>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
                 if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
@@ -195,7 +214,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
                             sums[row][part] += *reinterpret_cast<const loose_part*>(
-                                into + (c_rows[row] + (part + 1 < Parts ? part * wide : last)));
+                                into + (c_rows[row] + (part + 1 < Parts ? part * wide : last_of_c)));
                         }
                     }
                 }
@@ -203,29 +222,29 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     T* row_of_c = into + c_rows[row];
                     __asm__("" : "+r"(row_of_c));
                     EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                        *reinterpret_cast<loose_part*>(row_of_c + (part + 1 < Parts ? part * wide : last)) =
+                        *reinterpret_cast<loose_part*>(row_of_c + (part + 1 < Parts ? part * wide : last_of_c)) =
                             sums[row][part];
                     }
                 }
-                at_b += Parts * wide + call.b_gap;
-                at_c += Parts * wide;
+                at_b += Batch ? Parts * call.b_column : Parts * wide + call.b_gap;
+                at_c += Batch ? Parts * call.c_column : Parts * wide;
             }
         }
     }
 
     /// With vectors of Bytes bytes.
     /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
-    template <index Bytes>
+    template <index Bytes, bool Batch = false>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
         // Of the widest vectors few shapes: few columns fill several.
-        constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
+        constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
         constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
-        constexpr index wide = Bytes / index(sizeof(T));
+        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
-        const bool odd = vectors % 2 != 0;
-        const index tallest = vectors == 1 ? most_alone : odd ? 4 : most;
+        const bool odd = !Batch && vectors % 2 != 0;
+        const index tallest = vectors == 1 && !Batch ? most_alone : odd ? 4 : most;
         const index paired = odd ? std::max<index>(vectors - odd_parts, 0) * wide : call.n;  // columns
         const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
         for (index point = 0; point < call.points; point += together) {
@@ -251,7 +270,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 const index* const soon = asks ? call.a_rows + row + call.ahead : nullptr;
                 row += high;
                 if (paired > 0) {
-                    auto tiles = high == most ? &small_tiles<most, 2, Bytes> : &small_tiles<4, 2, Bytes>;
+                    auto tiles = high == most ? &small_tiles<most, 2, Bytes, Batch> : &small_tiles<4, 2, Bytes, Batch>;
                     if constexpr (all_shapes) {
                         tiles = high == 2 ? &small_tiles<2, 2, Bytes> : tiles;
                     }
@@ -267,6 +286,38 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     tiles(call, left, a_rows, paired > 0 ? nullptr : soon,
                           right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows, call.n - paired,
                           together, add);
+                }
+            }
+        }
+    }
+
+    /// Packs some points of a matrix, or brings them back. Elements are asked for some ahead: they lie far apart.
+    template <bool Packs>
+    EINPARALLEL_DETAIL_TARGET static void copy_points(const batched_matrix& matrix, T* packed, T* memory,
+                                                      index points) {
+        constexpr index ahead = 8;
+        const index columns = matrix.column_count;
+        const index size = matrix.row_count * columns;
+        const auto place_of = [&](index number) {
+            return memory + (matrix.rows[number / columns] + matrix.columns[number % columns]);
+        };
+        for (index number = 0; number < size; ++number, packed += lanes) {
+            T* const place = place_of(number);
+            T* const soon = place_of(std::min(number + ahead, size - 1));
+            for (index point = 0; point < points; point += line) {
+                __builtin_prefetch(soon + point, Packs ? 0 : 1);
+            }
+            T* vectors = packed;
+            index point = 0;
+            for (; point + lanes <= points; point += lanes, vectors += matrix.step) {
+                *reinterpret_cast<loose*>(Packs ? vectors : place + point) =
+                    *reinterpret_cast<const loose*>(Packs ? place + point : vectors);
+            }
+            for (index lane = 0; point < points && lane < lanes; ++lane) {  // a vector is filled up with zeros
+                if constexpr (Packs) {
+                    vectors[lane] = point + lane < points ? place[point + lane] : T(0);
+                } else if (point + lane < points) {
+                    place[point + lane] = vectors[lane];
                 }
             }
         }

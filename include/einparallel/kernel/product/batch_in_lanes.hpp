@@ -1,0 +1,104 @@
+#pragma once
+// Small products at the points of a batch along which all three tensors are contiguous: vectors hold points.
+
+#include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/product/tuning.hpp>
+#include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/simd/vector_small.hpp>
+#include <einparallel/kernel/workspace.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Packs some points at a time, so that the elements of one product, which lie far apart, are read as neighbours.
+template <class T>
+class batch_in_lanes {
+public:
+    explicit batch_in_lanes(const gemm_call<T>& call) : call_(call) {
+        using loop = gemm_axis::loop;
+        lay_out(a_, call_.m, &loop::first, call_.k, &loop::first);
+        lay_out(b_, call_.k, &loop::second, call_.n, &loop::first);
+        lay_out(c_, call_.m, &loop::second, call_.n, &loop::second);
+    }
+
+    /// Computes so many products, and reports them.
+    void run(const T* a, const T* b, T* c, index points, progress_hook* hook) const {
+        const small_product<T> product(call_, true);
+        const index step = a_.step + b_.step + c_.step;
+        const index fits = std::max(index(gemm_budget().b / sizeof(T)) / step, index{2}) * lanes_;
+        const index vectors = vectors_of(std::min(fits, points));
+        const index work = call_.m.size * call_.n.size * call_.k.size * lanes_;
+        const index reported = units_between_reports(work);
+        const scratch_memory memory(std::size_t(vectors * step) * sizeof(T));
+        T* const left = reinterpret_cast<T*>(memory.data());
+        T* const right = left + vectors * a_.step;
+        T* const into = right + vectors * b_.step;
+        with_best_instructions([&](auto set) {
+            using code = vector_small<T, set.value>;
+            for (index first = 0; first < points; first += fits) {
+                const index count = std::min(fits, points - first);
+                code::template copy_points<true>(a_, left, const_cast<T*>(a + first), count);
+                code::template copy_points<true>(b_, right, const_cast<T*>(b + first), count);
+                if (call_.add) {
+                    code::template copy_points<true>(c_, into, c + first, count);
+                }
+                for (index begin = 0; begin < vectors_of(count); begin += reported) {
+                    const index computed = std::min(reported, vectors_of(count) - begin);
+                    product.run(left + begin * a_.step, right + begin * b_.step, into + begin * c_.step, computed,
+                                a_.step, b_.step, c_.step);
+                    report(hook, work * computed);
+                }
+                code::template copy_points<false>(c_, into, c + first, count);
+            }
+        });
+    }
+
+private:
+    static constexpr index line = 64 / index(sizeof(T));
+
+    struct matrix : batched_matrix {
+        index tables[4 * small_product<T>::longest];
+    };
+
+    [[nodiscard]] index vectors_of(index points) const { return (points + lanes_ - 1) / lanes_; }
+
+    /// Notes where elements lie, and makes strides those of the packed matrix.
+    void lay_out(matrix& made, gemm_axis& rows, index gemm_axis::loop::*row, gemm_axis& columns,
+                 index gemm_axis::loop::*column) const {
+        index place = lanes_;
+        index* offsets = made.tables;
+        const auto take = [&](gemm_axis& axis, index gemm_axis::loop::*side) {
+            gemm_axis alone;
+            for (const gemm_axis::loop& each : axis.loops) {
+                alone.add(each.extent, each.*side, 0);
+            }
+            gemm_blocks(alone, small_product<T>::longest, offsets).take_all();
+            for (std::size_t position = axis.loops.size(); position-- > 0;) {
+                axis.loops[position].*side = place;
+                place *= axis.loops[position].extent;
+            }
+            offsets += 2 * small_product<T>::longest;
+            return axis.size;
+        };
+        made.columns = offsets;
+        made.column_count = take(columns, column);
+        made.rows = offsets;
+        made.row_count = take(rows, row);
+        made.step = (rounded_up(place, line) / line | 1) * line;  // lest all fall into the same sets of a cache
+    }
+
+    gemm_call<T> call_;  ///< on packed matrices
+    index lanes_ = vector_bytes(best_instruction_set()) / index(sizeof(T));
+    matrix a_;
+    matrix b_;
+    matrix c_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
