@@ -115,6 +115,51 @@ TEST_CASE_TEMPLATE("element by element, every tensor in an order of its own", T,
     }
 }
 
+TEST_CASE_TEMPLATE("short rows go on along a second label, summed or not", T, double, float, int, std::int8_t,
+                   std::complex<float>) {
+    random_source random(41);
+    for (int repetition = 0; repetition < 250; ++repetition) {
+        CAPTURE(repetition);
+        random_case<T> made;
+        made.extents = {pick(random, 2, 66), pick(random, 1, 300), pick(random, 1, 3)};
+        const auto some = [&](bool all) {
+            std::vector<label_id> labels;
+            for (label_id label = 0; label < 3; ++label) {
+                if (all || pick(random, 0, 2) > 0) {
+                    labels.push_back(label);
+                }
+            }
+            std::shuffle(labels.begin(), labels.end(), random);
+            return labels;
+        };
+        const auto add = [&](const std::vector<label_id>& labels) {
+            auto tensor = random_layout<stored<T>>(random, labels, made.extents, false);
+            for (auto& element : tensor.memory) {
+                element = static_cast<stored<T>>(static_cast<float>(pick(random, -3, 3)));
+            }
+            return tensor;
+        };
+        made.operands = {add(some(true)), add(some(false))};
+        made.output = add(some(false));
+        const bool combine = pick(random, 0, 1) == 1;
+        std::vector<stored<T>> expected = made.output.memory;
+        std::vector<bool> written(expected.size(), combine);
+        made.for_each({0, 1, 2}, [&](const std::vector<index>& point) {
+            const auto element = [&](const strided_tensor<stored<T>>& tensor) {
+                return static_cast<T>(tensor.memory[static_cast<std::size_t>(tensor.offset(point))]);
+            };
+            const auto at = static_cast<std::size_t>(made.output.offset(point));
+            const T value = product_less_one{}(element(made.operands[0]), element(made.operands[1]));
+            expected[at] = written[at] ? static_cast<T>(expected[at] + value) : value;
+            written[at] = true;
+        });
+        std::vector<operand_block> blocks;
+        const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {});
+        kernel.contract(call_of(made, blocks, combine ? write_mode::combine : write_mode::overwrite));
+        CHECK(made.output.memory == expected);
+    }
+}
+
 TEST_CASE("element by element past the caches, operands of different types across the rows") {
     const std::vector<index> extents{1451, 1453};
     const std::vector<label_id> both{0, 1}, turned{1, 0};

@@ -102,6 +102,9 @@ TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
     const auto batch_a = filled<T, 3>({3001, 9, 8});
     const auto batch_b = filled<T, 3>({3001, 8, 11});
     check_alike([&] { return ep::einsum<"nij,njk->nik">(batch_a, batch_b); });
+    const auto last_a = filled<T, 3>({9, 8, 3001});
+    const auto last_b = filled<T, 3>({8, 11, 3001});
+    check_alike([&] { return ep::einsum<"ijn,jkn->ikn">(last_a, last_b); });
     const auto rows = filled<T, 3>({7, 400, 517});
     const auto vectors = filled<T, 2>({7, 517});
     check_alike([&] { return ep::einsum<"bij,bj->bi">(rows, vectors); });
@@ -149,6 +152,33 @@ TEST_CASE("threads share rows and columns so that the busiest has least to do") 
             ++places.at(static_cast<std::size_t>(made.row_of(thread) * made.columns + made.column_of(thread)));
         }
         CHECK(places == std::vector<int>(static_cast<std::size_t>(threads), 1));
+    }
+}
+
+TEST_CASE_TEMPLATE("sums to short rows are made in one order, however many threads there are", T, double, float) {
+    EINPARALLEL_LABELS(i, k, l);
+    for (const index width : {20, 40, 63}) {
+        CAPTURE(width);
+        auto a = filled<T, 3>({900, 31, width});
+        for (index at = 0; at < a.size(); ++at) {
+            a.data()[at] = T(1) / static_cast<T>(at % 97 + 1);
+        }
+        auto b = filled<T, 1>({900});
+        check_alike([&] {
+            ep::array<T, 1> made({width});
+            made(k) = ep::sum(abs(a(i, l, k) - b(i)));
+            return made;
+        });
+        check_alike([&] {
+            ep::array<T, 1> made({width});
+            made(k) = a(i, l, k) * b(i);
+            return made;
+        });
+        check_alike([&] {
+            ep::array<T, 2> made({900, width});
+            made(i, k) = ep::sum(abs(a(i, l, k) - b(i)));
+            return made;
+        });
     }
 }
 

@@ -55,31 +55,26 @@ public:
         : row_worker(reduction, output, operands, mode, results_memory_,
                      width_of(program, widest_of(program, reduction, operands))),
           program_(program),
-          pitch_(pitch_of(this->width() * widest_of(program, reduction, operands))),
+          pitch_(row_pitch(this->width() * widest_of(program, reduction, operands))),
           heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
-          rows_(heap_.data() != nullptr ? heap_.data() : memory_),
-          gathered_(operands.size()) {
+          rows_(heap_.data() != nullptr ? heap_.data() : memory_) {
         this->summed_width = 256;
     }
 
-    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
-        small_vector<const void*, 12> from(program_.operands);
-        for (std::size_t operand = 0; operand < from.size(); ++operand) {
-            from[operand] =
-                moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
-        }
+    void accumulate(const std::byte* const* from, const index* /*moves*/, index count, bool first) override {
         std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
-        const void* value = from.empty() ? nullptr : from[0];
+        const void* value = program_.operands == 0 ? nullptr : from[0];
         small_vector<const void*, 12> arguments;
         for (const row_step& step : program_.steps) {
             arguments.clear();
             for (std::size_t source = 0; source < step.source_count; ++source) {
                 const row_name name = program_.sources[step.first_source + source];
-                arguments.push_back(name >= number_name   ? program_.numbers[name - number_name].data()
-                                    : name >= from.size() ? row(name)
-                                                          : from[name]);
+                arguments.push_back(name >= number_name         ? program_.numbers[name - number_name].data()
+                                    : name >= program_.operands ? row(name - program_.operands)
+                                                                : from[name]);
             }
-            std::byte* const into = first && &step == program_.steps.end() - 1 ? results : row(step.into);
+            std::byte* const into =
+                first && &step == program_.steps.end() - 1 ? results : row(step.into - program_.operands);
             step.run(step.functor, into, arguments.data(), count);
             value = into;
         }
@@ -108,17 +103,10 @@ public:
     }
 
 private:
-    struct gathered_row {
-        const std::byte* constant = nullptr;  ///< what the row is filled with, where it is one value
-        index filled = 0;
-    };
     static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
-    static constexpr index page = 4096;
 
-    /// Rows beside the results: a copy of every operand may be needed.
-    static std::size_t rows_of(const row_program& program) {
-        return std::max<std::size_t>(program.operands + program.held.size(), 1);
-    }
+    /// Rows beside the results and the operands.
+    static std::size_t rows_of(const row_program& program) { return std::max<std::size_t>(program.held.size(), 1); }
     static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
         index widest = std::max<index>(program.widest, reduction.bytes);
         for (const row_operand& operand : operands) {
@@ -127,31 +115,15 @@ private:
         return widest;
     }
     static index width_of(const row_program& program, index widest) {
-        const index each = index(memory_bytes / rows_of(program)) - page / 4;
+        const index each = index(memory_bytes / (program.operands + rows_of(program))) - 1024;
         return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;
     }
-    /// From row to row: not about a multiple of a page, lest reading one waits for writing another.
-    static index pitch_of(index bytes) {
-        const index whole = rounded_up(bytes, 64);
-        return whole + ((whole + page / 8) % page < page / 4 ? page / 4 : 0);
-    }
-
     [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
-
-    const std::byte* gather(std::size_t operand, const std::byte* place, index move, index count) {
-        gathered_row& held = gathered_[operand];
-        if (move != 0 || place != held.constant || count > held.filled) {
-            copy_row(row(operand), 1, place, move, this->operands()[operand].bytes, count);
-            held = {move == 0 ? place : nullptr, count};
-        }
-        return row(operand);
-    }
 
     const row_program& program_;
     index pitch_;
     scratch_memory heap_;
     std::byte* rows_;
-    small_vector<gathered_row, 8> gathered_;
     alignas(64) std::byte memory_[memory_bytes];
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };

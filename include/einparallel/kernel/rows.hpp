@@ -81,6 +81,8 @@ public:
     /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
     EINPARALLEL_INLINE void fold(index elements, index count);
 
+    /// Whether accumulate() takes any moves; else every one is 1, and rows are gathered where they lie otherwise.
+    [[nodiscard]] bool reads_any_move() const { return reads_any_move_; }
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
     /// Whether the output outgrows the caches and is written past them.
@@ -107,6 +109,7 @@ protected:
     write_mode mode_;
     std::byte* results_;
     std::byte* straight_ = nullptr;
+    bool reads_any_move_ = false;
 
 private:
     index width_;
@@ -121,7 +124,22 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker);
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker);
 
-/// Elements of 1, 2, 4, 8 or 16 bytes from one row to another; where from_move is 0, one of them everywhere.
+/// From row to row of so many bytes: not about a multiple of a page, lest reading one waits for writing another.
+constexpr index row_pitch(index bytes) {
+    constexpr index page = 4096;
+    const index whole = (bytes + 63) / 64 * 64;
+    return whole + ((whole + page / 8) % page < page / 4 ? page / 4 : 0);
+}
+
+/// A row of parts: from point to point, and from part to part.
+struct row_part {
+    const void* first;
+    index move;
+    index beyond;
+};
+/// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts);
+/// … of one part.
 EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
                                  index count);
 

@@ -5,6 +5,7 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,11 +18,35 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct row_order {
     static constexpr std::size_t none = std::size_t(-1);
 
-    std::size_t inner = none;  ///< the row itself; none where the nest has no loop
-    std::size_t tiled = none;  ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    std::size_t inner = none;   ///< the row itself; none where the nest has no loop
+    std::size_t second = none;  ///< a loop of the row's kind that continues it, where it is short
+    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
     small_vector<std::size_t, 12> outer_output;      ///< outermost first
     small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
 };
+
+/// The loop that continues a short row: one of its kind, or a summed one, for which the row has as many results as
+/// points, which are added up at the end. Tensors that lie as it walks need not be gathered: the output above all.
+EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t inner) {
+    constexpr index short_row = 64;
+    std::size_t found = row_order::none;
+    std::size_t most = 0;
+    for (std::size_t loop = 0; nest.extents[inner] < short_row && loop < nest.size(); ++loop) {
+        if (loop != inner && (nest.in_output(inner) || !nest.in_output(loop))) {
+            std::size_t in_line = nest.in_output(loop) == nest.in_output(inner) ? nest.slots : 0;
+            for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+                const bool follows = nest.of(loop)[slot] == nest.extents[inner] * nest.of(inner)[slot];
+                in_line += follows ? slot == 0 ? nest.slots : 1 : 0;
+            }
+            if (in_line >= most) {
+                found = loop;
+                most = in_line;
+            }
+        }
+    }
+    return found;
+}
 
 /// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
 EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
@@ -32,7 +57,9 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
         const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
         cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
     }
-    return cost + 8.0 / double(std::min<index>(nest.extents[loop], 256));
+    const std::size_t second = second_loop(nest, loop);
+    const index length = nest.extents[loop] * (second == row_order::none ? 1 : nest.extents[second]);
+    return cost + (nest.in_output(loop) ? 32.0 : 96.0) / double(std::min<index>(length, 256));
 }
 
 /// @pre the loops of the nest are sorted by the output's stride
@@ -49,10 +76,12 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
     if (order.inner == row_order::none) {
         return order;
     }
+    order.second = second_loop(nest, order.inner);
     // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
     // operand's own contiguous loop wants its share: walk that loop next.
     std::size_t neighbour = row_order::none;
-    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none; ++slot) {
+    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;
+         ++slot) {
         if (nest.of(order.inner)[slot] != 0 && nest.of(order.inner)[slot] != 1) {
             for (std::size_t loop = 0; loop < nest.size(); ++loop) {
                 if (loop != order.inner && nest.of(loop)[slot] == 1) {
@@ -62,7 +91,7 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
         }
     }
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != order.inner && loop != neighbour) {
+        if (loop != order.inner && loop != order.second && loop != neighbour) {
             (nest.in_output(loop) ? order.outer_output : order.outer_contracted).push_back(loop);
         }
     }
@@ -71,6 +100,7 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
             order.tiled = neighbour;
         } else {
             (nest.in_output(neighbour) ? order.outer_output : order.outer_contracted).push_back(neighbour);
+            order.narrow = true;
         }
     }
     return order;
@@ -149,14 +179,22 @@ private:
     bool streams_ = false;
 };
 
-EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
-                                 index count) {
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts) {
     const auto copy = [&](auto word) {
         using T = decltype(word);
-        T* const to = static_cast<T*>(into);
-        const T* const x = static_cast<const T*>(from);
-        for (index i = 0; i < count; ++i) {
-            to[i * into_move] = x[i * from_move];
+        for (index part = 0; part < parts; ++part) {
+            T* const into = static_cast<T*>(const_cast<void*>(to.first)) + part * to.beyond;
+            const T* const x = static_cast<const T*>(from.first) + part * from.beyond;
+            if (to.move == 1 && from.move == 0) {
+                const T constant = *x;
+                for (index i = 0; i < length; ++i) {
+                    into[i] = constant;
+                }
+            } else {
+                for (index i = 0; i < length; ++i) {
+                    into[i * to.move] = x[i * from.move];
+                }
+            }
         }
     };
     switch (bytes) {
@@ -171,6 +209,11 @@ EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, 
         default:
             return copy(std::array<std::uint64_t, 2>());
     }
+}
+
+EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
+                                 index count) {
+    copy_rows(bytes, {into, into_move, 0}, {from, from_move, 0}, count, 1);
 }
 
 EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index move, index count) const {
@@ -203,6 +246,52 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
 }
 
+/// Rows of operands that do not lie as a worker reads them, copied to where they do. A row is kept while it is read
+/// again.
+EINPARALLEL_INLINE class gathered_rows {
+public:
+    gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
+        for (const row_operand& each : operands) {
+            pitch_ = std::max(pitch_, row_pitch(width * each.bytes));
+        }
+    }
+
+    void use(std::size_t operand, bool gathers) { rows_[operand].number = gathers ? used_++ : -1; }
+
+    /// The operand's row from an offset on: `parts` parts of `length` points.
+    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index parts) {
+        const index bytes = operands_[operand].bytes;
+        const std::byte* const place = operands_[operand].data + offset * bytes;
+        row& own = rows_[operand];
+        if (own.number < 0) {
+            return place;
+        }
+        if (memory_.data() == nullptr) {
+            memory_ = scratch_memory(std::size_t(used_ * pitch_));
+        }
+        std::byte* const into = memory_.data() + own.number * pitch_;
+        if (place != own.from || parts * length > own.filled) {
+            length < parts ? copy_rows(bytes, {into, length, 1}, {place, beyond, move}, parts, length)
+                           : copy_rows(bytes, {into, 1, length}, {place, move, beyond}, length, parts);
+            own = {place, parts * length, own.number};
+        }
+        return into;
+    }
+
+private:
+    struct row {
+        const std::byte* from = nullptr;
+        index filled = 0;
+        index number = -1;  ///< in memory
+    };
+
+    const row_operands& operands_;
+    small_vector<row, 8> rows_;
+    index used_ = 0;
+    index pitch_ = 0;
+    scratch_memory memory_{0};
+};
+
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     loop_nest piece;
     small_vector<index, 12> offsets(nest_->slots, 0);
@@ -217,29 +306,47 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const row_operands& operands = worker.operands();
     worker.stream(streams_);
     const small_vector<index, 12> still(nest.slots, 0);
-    const bool loops = order_.inner != row_order::none;
     const bool tiled = order_.tiled != row_order::none;
-    const index* const along = loops ? nest.of(order_.inner) : still.data();
-    const index* const across = tiled ? nest.of(order_.tiled) : still.data();
-    const index length = loops ? nest.extents[order_.inner] : 1;
-    const index rows = tiled ? nest.extents[order_.tiled] : 1;
-    const bool sums = loops && !nest.in_output(order_.inner);
-    const bool straight = along[0] == 1 && !streams_ && !sums && order_.outer_contracted.empty();
+    const auto moves_of = [&](std::size_t loop) { return loop != row_order::none ? nest.of(loop) : still.data(); };
+    const index* const along = moves_of(order_.inner);
+    const index* const beyond = moves_of(order_.second);
+    const index* const across = moves_of(order_.tiled);
+    const auto extent_of = [&](std::size_t loop) { return loop != row_order::none ? nest.extents[loop] : 1; };
+    const index inner = extent_of(order_.inner);
+    const index length = inner * extent_of(order_.second);
+    const index rows = extent_of(order_.tiled);
+    const bool continued = order_.second != row_order::none;
+    const auto in_line = [&](std::size_t slot) { return !continued || beyond[slot] == inner * along[slot]; };
+    const index elements = order_.inner != row_order::none && nest.in_output(order_.inner) ? inner : 1;  // of sums
+    const bool sums = (order_.inner != row_order::none && !nest.in_output(order_.inner)) ||
+                      (continued && !nest.in_output(order_.second));
+    const bool straight = along[0] == 1 && in_line(0) && !streams_ && !sums && order_.outer_contracted.empty();
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
-    const index width = tiled                             ? 64
-                        : sums                            ? std::min(worker.width(), worker.summed_width)
-                        : order_.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
-                                                          : worker.width();
+    const index most = tiled                  ? 64
+                       : elements > 1 && sums ? std::min<index>(worker.width(), 256)
+                       : sums                 ? std::min(worker.width(), worker.summed_width)
+                       : order_.outer_contracted.empty() || order_.narrow ? std::min<index>(worker.width(), 256)
+                                                                          : worker.width();
+    // As many parts however long a thread's own are, so that the order of summation is the same.
+    const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
     small_vector<index, 12> starts(nest.slots, 0);
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
+    small_vector<index, 8> moves(operands.size(), 1);
+    gathered_rows gathered(operands, width);
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        const index move = along[operand + 1];
+        const bool as_it_is = in_line(operand + 1) && (move == 1 || worker.reads_any_move());
+        moves[operand] = as_it_is ? move : 1;
+        gathered.use(operand, !as_it_is);
+    }
     odometer output(nest, order_.outer_output);
     odometer around(nest, sums ? order_.outer_contracted : odometer::loop_list());  // of sums along the row
     odometer inside(nest, sums ? odometer::loop_list() : order_.outer_contracted);
     const auto start_at = [&](index position, index row) {
         for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-            starts[slot] = position * along[slot] + row * across[slot];
+            starts[slot] = (continued ? position / inner * beyond[slot] : position * along[slot]) + row * across[slot];
         }
     };
     do {
@@ -247,28 +354,31 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         do {
             for (index start = 0; start < length; start += width) {
                 const index count = std::min(width, length - start);
+                const index part = continued ? inner : count;
                 for (index row = 0; row < rows; ++row) {
                     start_at(start, row);
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-                            const row_operand& operand = operands[slot - 1];
-                            places[slot - 1] = operand.data + (offsets[slot] + starts[slot]) * operand.bytes;
+                            places[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], part,
+                                                             beyond[slot], count / part);
                         }
-                        worker.accumulate(places.data(), along + 1, count, first);
+                        worker.accumulate(places.data(), moves.data(), count, first);
                         report(nest.hook, count);
                         first = false;
                     } while (inside.advance(offsets.data()));
-                    if (!sums) {
-                        worker.write(0, offsets[0] + starts[0], along[0], count);
+                    const bool whole = sums || in_line(0);
+                    for (index done = 0; !sums && done < count; done += whole ? count : part) {
+                        worker.write(done, offsets[0] + starts[0] + done / part * beyond[0], along[0],
+                                     whole ? count : part);
                         first = true;
                     }
                 }
             }
         } while (around.advance(offsets.data()));
         if (sums) {
-            worker.fold(1, std::min(width, length));
-            worker.write(0, offsets[0], 1, 1);
+            worker.fold(elements, std::min(width, length) / elements);
+            worker.write(0, offsets[0], along[0], elements);
         }
     } while (output.advance(offsets.data()));
     if (streams_) {
