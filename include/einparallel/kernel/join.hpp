@@ -44,7 +44,27 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
 /// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 
-/// The kernel of a join of the library's own functors, which it does not need: work that refers to none.
+/// The kernel of such work.
+class work_kernel : public reducing_kernel {
+public:
+    work_kernel(join_work work, op_program program) : reducing_kernel(std::move(program)), work_(std::move(work)) {
+        this->reduction_ = work_.reduction;
+    }
+
+    void contract(const block_call& call) const override { run_join(call, work_); }
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        this->combine_boxes(extents, into, into_strides, from, from_strides);
+    }
+
+    [[nodiscard]] bool is_contraction() const override { return false; }
+    [[nodiscard]] double operations_per_point() const override { return 2.0 * double(work_.bytes.size()); }
+
+protected:
+    join_work work_;
+};
+
+/// … of the library's own functors: work that refers to none.
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program);
 
 /// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
@@ -73,28 +93,19 @@ inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 /// `Reduce` has `template <class T> static constexpr T identity()` and `T operator()(T, T) const`.
 /// Work ∏ of all extents: no one-sided label is reduced before the join, since f need not distribute.
 template <class Out, class Reduce, class Function, class... In>
-class join_kernel final : public detail::reducing_kernel {
+class join_kernel final : public detail::work_kernel {
 public:
     /// @param program  of f and ⊕, where somebody asks
     join_kernel(Reduce reduce, Function function, op_program program = {})
-        : detail::reducing_kernel(std::move(program)), reduce_(std::move(reduce)), function_(std::move(function)) {
-        work_ = detail::join_work_writer<Out, Reduce, In...>::written(reduce_, function_);
-        this->reduction_ = work_.reduction;
+        : detail::work_kernel({}, std::move(program)), reduce_(std::move(reduce)), function_(std::move(function)) {
+        this->work_ = detail::join_work_writer<Out, Reduce, In...>::written(reduce_, function_);
+        this->reduction_ = this->work_.reduction;
         if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&
                       detail::has_tiles<Function>) {
-            work_.tiles =
+            this->work_.tiles =
                 detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
         }
     }
-
-    void contract(const block_call& call) const override { detail::run_join(call, work_); }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
-
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] double operations_per_point() const override { return 2.0 * sizeof...(In); }
 
     [[nodiscard]] const Reduce& reduce() const { return reduce_; }
     [[nodiscard]] const Function& function() const { return function_; }
@@ -103,7 +114,6 @@ private:
     Reduce reduce_;
     Function function_;
     detail::join_functors<Reduce, Function> functors_{reduce_, function_};
-    detail::join_work work_;
 };
 
 }  // namespace einparallel

@@ -80,12 +80,12 @@ public:
         }
         if (value == nullptr) {
             value = row(0);
-            copy_row(row(0), 1, program_.numbers[0].data(), 0, this->reduction_.bytes, count);
+            copy_rows(this->reduction_.bytes, {row(0)}, {program_.numbers[0].data(), 0}, count);
         }
         if (!first) {
             this->reduce(results, static_cast<const std::byte*>(value), count);
         } else if (value != results) {
-            copy_row(results, 1, value, 1, this->reduction_.bytes, count);
+            copy_rows(this->reduction_.bytes, {results}, {value}, count);
         }
     }
 
@@ -146,28 +146,8 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
     run_rows(nest, rows);
 }
 
-/// A join of the library's own functors.
-EINPARALLEL_INLINE class plain_join_kernel final : public reducing_kernel {
-public:
-    plain_join_kernel(join_work work, op_program program)
-        : reducing_kernel(std::move(program)), work_(std::move(work)) {
-        this->reduction_ = work_.reduction;
-    }
-
-    void contract(const block_call& call) const override { run_join(call, work_); }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] double operations_per_point() const override { return 2.0 * double(work_.bytes.size()); }
-
-private:
-    join_work work_;
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program) {
-    return std::shared_ptr<const kernel>(new plain_join_kernel(std::move(work), std::move(program)));
+    return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program)));
 }
 
 EINPARALLEL_INLINE void reducing_kernel::combine_boxes(std::span<const index> extents, void* into,

@@ -60,6 +60,21 @@ struct loop_nest {
 /// @return how many equal terms there are for each one that is left
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest);
 
+/// The loops of a nest in the order in which they are walked.
+struct row_order {
+    static constexpr std::size_t none = std::size_t(-1);
+
+    std::size_t inner = none;   ///< the row itself; none where the nest has no loop
+    std::size_t second = none;  ///< a loop of the row's kind that continues it, where it is short
+    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
+    small_vector<std::size_t, 12> outer_output;      ///< outermost first
+    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
+};
+
+/// @pre the loops of the nest are sorted by the output's stride
+EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest);
+
 /// Steps through the index space of some loops of a nest, last one fastest, and keeps the offset of every slot.
 /// No recursion, and two additions per slot and step.
 class odometer {

@@ -132,4 +132,83 @@ EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {
     return repeats;
 }
 
+/// The loop that continues a short row: one of its kind, or a summed one, for which the row has as many results as
+/// points, which are added up at the end. Tensors that lie as it walks need not be gathered: the output above all.
+EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t inner) {
+    constexpr index short_row = 64;
+    std::size_t found = row_order::none;
+    std::size_t most = 0;
+    for (std::size_t loop = 0; nest.extents[inner] < short_row && loop < nest.size(); ++loop) {
+        if (loop != inner && (nest.in_output(inner) || !nest.in_output(loop))) {
+            std::size_t in_line = nest.in_output(loop) == nest.in_output(inner) ? nest.slots : 0;
+            for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+                const bool follows = nest.of(loop)[slot] == nest.extents[inner] * nest.of(inner)[slot];
+                in_line += follows ? slot == 0 ? nest.slots : 1 : 0;
+            }
+            if (in_line >= most) {
+                found = loop;
+                most = in_line;
+            }
+        }
+    }
+    return found;
+}
+
+/// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
+EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
+    const index* moves = nest.of(loop);
+    const bool blocks = nest.all_in_output();
+    double cost = 0;
+    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+        const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
+        cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
+    }
+    const std::size_t second = second_loop(nest, loop);
+    const index length = nest.extents[loop] * (second == row_order::none ? 1 : nest.extents[second]);
+    return cost + (nest.in_output(loop) ? 32.0 : 96.0) / double(std::min<index>(length, 256));
+}
+
+EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
+    row_order order;
+    double cheapest = 0;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const double cost = row_cost(nest, loop);
+        if (order.inner == row_order::none || cost <= cheapest) {
+            order.inner = loop;
+            cheapest = cost;
+        }
+    }
+    if (order.inner == row_order::none) {
+        return order;
+    }
+    order.second = second_loop(nest, order.inner);
+    // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
+    // operand's own contiguous loop wants its share: walk that loop next.
+    std::size_t neighbour = row_order::none;
+    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;
+         ++slot) {
+        if (nest.of(order.inner)[slot] != 0 && nest.of(order.inner)[slot] != 1) {
+            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+                if (loop != order.inner && nest.of(loop)[slot] == 1) {
+                    neighbour = loop;
+                }
+            }
+        }
+    }
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (loop != order.inner && loop != order.second && loop != neighbour) {
+            (nest.in_output(loop) ? order.outer_output : order.outer_contracted).push_back(loop);
+        }
+    }
+    if (neighbour != row_order::none) {
+        if (nest.in_output(neighbour) == nest.in_output(order.inner)) {
+            order.tiled = neighbour;
+        } else {
+            (nest.in_output(neighbour) ? order.outer_output : order.outer_contracted).push_back(neighbour);
+            order.narrow = true;
+        }
+    }
+    return order;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

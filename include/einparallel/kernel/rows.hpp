@@ -134,15 +134,11 @@ constexpr index row_pitch(index bytes) {
 /// A row of parts: from point to point, and from part to part.
 struct row_part {
     const void* first;
-    index move;
-    index beyond;
+    index move = 1;
+    index beyond = 0;
 };
 /// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
-EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts);
-/// … of one part.
-EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
-                                 index count);
-
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts = 1);
 /// What kernels of ⊕ do whatever ⊗ is.
 class reducing_kernel : public kernel {
 public:

@@ -14,98 +14,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a nest in the order in which they are walked.
-struct row_order {
-    static constexpr std::size_t none = std::size_t(-1);
-
-    std::size_t inner = none;   ///< the row itself; none where the nest has no loop
-    std::size_t second = none;  ///< a loop of the row's kind that continues it, where it is short
-    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a chunk of the row, for the cache
-    bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
-    small_vector<std::size_t, 12> outer_output;      ///< outermost first
-    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
-};
-
-/// The loop that continues a short row: one of its kind, or a summed one, for which the row has as many results as
-/// points, which are added up at the end. Tensors that lie as it walks need not be gathered: the output above all.
-EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t inner) {
-    constexpr index short_row = 64;
-    std::size_t found = row_order::none;
-    std::size_t most = 0;
-    for (std::size_t loop = 0; nest.extents[inner] < short_row && loop < nest.size(); ++loop) {
-        if (loop != inner && (nest.in_output(inner) || !nest.in_output(loop))) {
-            std::size_t in_line = nest.in_output(loop) == nest.in_output(inner) ? nest.slots : 0;
-            for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                const bool follows = nest.of(loop)[slot] == nest.extents[inner] * nest.of(inner)[slot];
-                in_line += follows ? slot == 0 ? nest.slots : 1 : 0;
-            }
-            if (in_line >= most) {
-                found = loop;
-                most = in_line;
-            }
-        }
-    }
-    return found;
-}
-
-/// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
-EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
-    const index* moves = nest.of(loop);
-    const bool blocks = nest.all_in_output();
-    double cost = 0;
-    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-        const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
-        cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
-    }
-    const std::size_t second = second_loop(nest, loop);
-    const index length = nest.extents[loop] * (second == row_order::none ? 1 : nest.extents[second]);
-    return cost + (nest.in_output(loop) ? 32.0 : 96.0) / double(std::min<index>(length, 256));
-}
-
-/// @pre the loops of the nest are sorted by the output's stride
-EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
-    row_order order;
-    double cheapest = 0;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        const double cost = row_cost(nest, loop);
-        if (order.inner == row_order::none || cost <= cheapest) {
-            order.inner = loop;
-            cheapest = cost;
-        }
-    }
-    if (order.inner == row_order::none) {
-        return order;
-    }
-    order.second = second_loop(nest, order.inner);
-    // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
-    // operand's own contiguous loop wants its share: walk that loop next.
-    std::size_t neighbour = row_order::none;
-    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;
-         ++slot) {
-        if (nest.of(order.inner)[slot] != 0 && nest.of(order.inner)[slot] != 1) {
-            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-                if (loop != order.inner && nest.of(loop)[slot] == 1) {
-                    neighbour = loop;
-                }
-            }
-        }
-    }
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != order.inner && loop != order.second && loop != neighbour) {
-            (nest.in_output(loop) ? order.outer_output : order.outer_contracted).push_back(loop);
-        }
-    }
-    if (neighbour != row_order::none) {
-        if (nest.in_output(neighbour) == nest.in_output(order.inner)) {
-            order.tiled = neighbour;
-        } else {
-            (nest.in_output(neighbour) ? order.outer_output : order.outer_contracted).push_back(neighbour);
-            order.narrow = true;
-        }
-    }
-    return order;
-}
-
 /// The points of a nest in the order in which they are walked, or those of one piece of one loop.
 class row_walk {
 public:
@@ -211,11 +119,6 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_par
     }
 }
 
-EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
-                                 index count) {
-    copy_rows(bytes, {into, into_move, 0}, {from, from_move, 0}, count, 1);
-}
-
 EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index move, index count) const {
     std::byte* const into = place_of(offset);
     const std::byte* const row = result(number);
@@ -223,11 +126,11 @@ EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index 
         reduce(into, row, count);
     } else if (mode_ == write_mode::combine) {
         alignas(64) std::byte there[largest_row];
-        copy_row(there, 1, into, move, reduction_.bytes, count);
+        copy_rows(reduction_.bytes, {there}, {into, move}, count);
         reduce(there, row, count);
-        copy_row(into, move, there, 1, reduction_.bytes, count);
+        copy_rows(reduction_.bytes, {into, move}, {there}, count);
     } else if (move != 1) {
-        copy_row(into, move, row, 1, reduction_.bytes, count);
+        copy_rows(reduction_.bytes, {into, move}, {row}, count);
     } else {
         const auto bytes = std::size_t(count * reduction_.bytes);
         streams_ ? copy_functions::best(8, 0).stream(into, row, bytes) : copy_bytes(into, row, bytes);
@@ -434,8 +337,8 @@ EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call
         odometer point(nest, output_loops(nest));
         small_vector<index, 12> offsets(nest.slots, 0);
         do {
-            copy_row(static_cast<std::byte*>(call.output.data) + offsets[0] * reduction.bytes, 1,
-                     reduction.identity.data(), 1, reduction.bytes, 1);
+            copy_rows(reduction.bytes, {static_cast<std::byte*>(call.output.data) + offsets[0] * reduction.bytes},
+                      {reduction.identity.data()}, 1);
         } while (point.advance(offsets.data()));
     }
     return !nest.output_empty && !nest.sum_empty;

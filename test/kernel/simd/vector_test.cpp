@@ -8,6 +8,7 @@
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
+#include <einparallel/kernel/simd/vector_product.hpp>
 
 #include <doctest/doctest.h>
 
@@ -215,6 +216,72 @@ void check_small_product(std::mt19937& random, index m, index n, bool halves) {
     CHECK(c == expected);
 }
 
+/// Products of matrices whose elements lie `pitch` apart and are contiguous along the batch, packed and in place.
+template <class T, instruction_set Set>
+void check_batch(std::mt19937& random, index m, index n, index depth, index points) {
+    using code = vector_small<T, Set>;
+    constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
+    const index pitch = points + 5;
+    const index vectors = (points + code::lanes - 1) / code::lanes;
+    struct matrix {
+        std::vector<index> rows, columns;
+        std::vector<T> memory, packed;
+        batched_matrix layout;
+    };
+    const auto make = [&](index rows, index columns) {
+        matrix made;
+        for (index row = 0; row < rows; ++row) {
+            made.rows.push_back(row * columns * pitch);
+        }
+        for (index column = 0; column < columns; ++column) {
+            made.columns.push_back((columns - 1 - column) * pitch);
+        }
+        made.memory.resize(static_cast<std::size_t>(rows * columns * pitch));
+        std::generate(made.memory.begin(), made.memory.end(), [&] { return small_integer<T>(random); });
+        made.layout = {made.rows.data(), made.columns.data(), rows, columns, rows * columns * code::lanes};
+        made.packed.assign(static_cast<std::size_t>(made.layout.step * vectors), T(77));
+        code::template copy_points<true>(made.layout, made.packed.data(), made.memory.data(), points);
+        return made;
+    };
+    matrix a = make(m, depth);
+    matrix b = make(depth, n);
+    matrix c = make(m, n);
+    std::vector<index> a_rows, c_rows;
+    for (index row = 0; row < m; ++row) {
+        a_rows.push_back(row * depth * code::lanes);
+        c_rows.push_back(row * n * code::lanes);
+    }
+    std::vector<small_step> along;
+    for (index step = 0; step < depth; ++step) {
+        along.push_back({step * code::lanes, step * n * code::lanes});
+    }
+    std::vector<T> expected = c.memory;
+    for (index row = 0; row < m; ++row) {
+        for (index column = 0; column < n; ++column) {
+            for (index step = 0; step < depth; ++step) {
+                for (index point = 0; point < points; ++point) {
+                    const auto at = [&](const matrix& of, index i, index j) {
+                        return static_cast<std::size_t>(of.rows[static_cast<std::size_t>(i)] +
+                                                        of.columns[static_cast<std::size_t>(j)] + point);
+                    };
+                    expected[at(c, row, column)] += 2 * a.memory[at(a, row, step)] * b.memory[at(b, step, column)];
+                }
+            }
+        }
+    }
+    const T scale = 2;
+    small_call call{m, n, depth, a_rows.data(), along.data(), c_rows.data(), &scale};
+    call.even = even_steps(along.data(), depth);
+    call.points = vectors;
+    call.a_point = a.layout.step;
+    call.b_point = b.layout.step;
+    call.c_point = c.layout.step;
+    call.b_column = call.c_column = code::lanes;
+    code::template small<bytes, true>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
+    code::template copy_points<false>(c.layout, c.packed.data(), c.memory.data(), points);
+    CHECK(c.memory == expected);
+}
+
 template <class T, instruction_set Set>
 void check_small(std::mt19937& random) {
     using code = vector_small<T, Set>;
@@ -234,6 +301,13 @@ void check_small(std::mt19937& random) {
             }
         }
     }
+    for (const index m : {1, 2, 5, 6, 7, 9, 13}) {
+        for (const index n : {1, 2, 3, 6}) {
+            for (const index points : {1, 7, 16, 37}) {
+                check_batch<T, Set>(random, m, n, 4, points);
+            }
+        }
+    }
     for (const index count : {0, 1, 2, 7, 8, 31, 64, 65, 127, 200, 517}) {
         std::vector<T> x(4 * static_cast<std::size_t>(count + 3));
         std::vector<T> y(x.size());
@@ -248,9 +322,10 @@ void check_small(std::mt19937& random) {
                 }
             }
             T sums[4];
-            code::template dots<4>(count, x.data(), count + 3, y.data(), y_row, sums);
+            using products = vector_product<T, Set>;
+            products::template dots<4>(count, x.data(), count + 3, y.data(), y_row, sums);
             CHECK(std::equal(sums, sums + 4, expected));
-            code::template dots<1>(count, x.data(), 0, y.data(), 0, sums);
+            products::template dots<1>(count, x.data(), 0, y.data(), 0, sums);
             CHECK(sums[0] == expected[0]);
         }
     }

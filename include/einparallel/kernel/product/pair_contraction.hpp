@@ -14,6 +14,7 @@
 #include <einparallel/kernel/simd/micro_kernel.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
+#include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
@@ -182,7 +183,7 @@ private:
             on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
         const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
             with_best_instructions([&](auto set) {
-                vector_small<T, set.value>::products(
+                vector_product<T, set.value>::products(
                     part, z_ + (at[z_slot] + first_row * part.z_row + first),
                     x_ + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
                     y_ + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
@@ -240,7 +241,7 @@ private:
                         const index start = number * stretch;
                         const index terms = std::min(stretch, length - start);
                         with_best_instructions([&](auto set) {
-                            using code = vector_small<T, set.value>;
+                            using code = vector_product<T, set.value>;
                             together
                                 ? code::template dots<some>(length, x, moves[x_slot], y, moves[y_slot], sums.data())
                                 : code::template dots<1>(terms, x + start, 0, y + start, 0, &sums[std::size_t(number)]);

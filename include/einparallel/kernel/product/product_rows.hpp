@@ -4,7 +4,7 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/vector_small.hpp>
+#include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -43,7 +43,7 @@ public:
                 row.add = !first;
                 const T* const y = operands == 2 ? operand(1) : &one;
                 with_best_instructions(
-                    [&](auto set) { vector_small<T, set.value>::products(row, sums_, operand(0), y); });
+                    [&](auto set) { vector_product<T, set.value>::products(row, sums_, operand(0), y); });
                 return;
             }
         }

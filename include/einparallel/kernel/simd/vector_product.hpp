@@ -1,0 +1,124 @@
+// Element-wise products, and dot products. Compiled for every instruction set: this header includes itself once for
+// each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_PRODUCT)
+#define EINPARALLEL_DETAIL_VECTOR_PRODUCT
+
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
+/// or constant.
+template <class T>
+struct product_plane {
+    index rows = 0;
+    index columns = 0;
+    index z_row = 0;
+    index x_row = 0;
+    index y_row = 0;
+    bool x_moves = false;  ///< along j
+    bool y_moves = false;
+    bool add = false;
+    bool streams = false;  ///< every row of z is on a cache line, and z outgrows the caches
+    T scale = T(1);
+};
+
+/// For real T with the instructions of Set.
+template <class T, instruction_set Set>
+struct vector_product;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_product.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#endif
+#else
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <class T>
+struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
+
+    /// The plane is copied first: for all the compiler knows stores may write to it.
+    EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
+        typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+        const auto [rows, columns, z_row, x_row, y_row, x_moves, y_moves, add, streams, scale] = plane;
+        for (index row = 0; row < rows; ++row) {
+            const vector x_still = vector{} + *x;
+            const vector y_still = vector{} + *y;
+            index at = 0;
+            for (; at + lanes <= columns; at += lanes) {
+                vector value = x_moves ? *reinterpret_cast<const loose*>(x + at) : x_still;
+                value *= y_moves ? *reinterpret_cast<const loose*>(y + at) : y_still;
+                value *= scale;
+                if (streams) {
+                    doubles streamed;  // nvcc casts no vectors
+                    __builtin_memcpy(&streamed, &value, sizeof(value));
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), streamed);
+                } else {
+                    *reinterpret_cast<loose*>(z + at) = add ? *reinterpret_cast<loose*>(z + at) + value : value;
+                }
+            }
+            for (; at < columns; ++at) {
+                const T value = scale * (x[x_moves ? at : 0] * y[y_moves ? at : 0]);
+                z[at] = add ? z[at] + value : value;
+            }
+            z += z_row;
+            x += x_row;
+            y += y_row;
+        }
+    }
+
+    /// Σ x·y of `count` neighbours, of Rows rows at once, which lie x_row and y_row apart: memory answers several
+    /// streams faster than one. The order of summation does not depend on x_row and y_row.
+    template <int Rows>
+    EINPARALLEL_DETAIL_TARGET static void dots(index count, const T* x, index x_row, const T* y, index y_row, T* into) {
+        constexpr int chains = 8 / Rows;
+        vector sums[Rows][chains];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+                sums[row][chain] = vector{};
+            }
+        }
+        index at = 0;
+        for (; at + chains * lanes <= count; at += chains * lanes) {
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+                    sums[row][chain] += *reinterpret_cast<const loose*>(x + row * x_row + at + chain * lanes) *
+                                        *reinterpret_cast<const loose*>(y + row * y_row + at + chain * lanes);
+                }
+            }
+        }
+        for (; at + lanes <= count; at += lanes) {
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                sums[row][0] += *reinterpret_cast<const loose*>(x + row * x_row + at) *
+                                *reinterpret_cast<const loose*>(y + row * y_row + at);
+            }
+        }
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int chain = 1; chain < chains; ++chain) {
+                sums[row][0] += sums[row][chain];
+            }
+            T sum = 0;
+            for (index rest = at; rest < count; ++rest) {
+                sum += x[row * x_row + rest] * y[row * y_row + rest];
+            }
+            for (index lane = 0; lane < lanes; ++lane) {
+                sum += sums[row][0][lane];
+            }
+            into[row] = sum;
+        }
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#endif
