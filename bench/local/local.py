@@ -7,8 +7,8 @@
 
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
 product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. Peers of the element-wise expressions
-(--cases trees) are NumPy, numexpr (PyPI numexpr) and torch's eager mode (PyPI torch). All take turns; a figure is the median
-of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
+(--cases trees) are NumPy, numexpr (PyPI numexpr) and torch's eager mode (PyPI torch), of those with short rows
+(--cases rows) NumPy and torch. All take turns; a figure is the median of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
 the faster. `before` is the same library of another commit, in turns with the others. The roof is what multiply-adds in
 registers and copies of memory reach, measured in turns with all of them.
 """
@@ -132,9 +132,9 @@ class Ours:
             arguments += [len(labels), ints([number[label] for label in labels]), address(array)]
         return lambda: self.library.bench_contract(*arguments)
 
-    def trees(self):
-        """(name, NumPy's form) of each element-wise expression, as ours.cpp lists them."""
-        name, form = self.library.bench_tree_name, self.library.bench_tree_numpy
+    def trees(self, kind="tree"):
+        """(name, NumPy's form) of each element-wise expression, or of each one with short rows, as ours.cpp lists them."""
+        name, form = getattr(self.library, f"bench_{kind}_name"), getattr(self.library, f"bench_{kind}_numpy")
         name.restype = form.restype = ctypes.c_char_p
         numbers = itertools.takewhile(name, itertools.count())
         return [(name(number).decode(), form(number).decode()) for number in numbers]
@@ -148,6 +148,16 @@ class Ours:
         operands = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
         number, count, result = listed.index((name, form)), ctypes.c_int64(out.size), address(out)
         return lambda: run(out.itemsize, number, count, operands, result)
+
+    def rows(self, name, form, arrays, out):
+        if not hasattr(self.library, "bench_rows"):  # a library from before
+            return None
+        run = self.library.bench_rows
+        run.restype = None
+        operands = (ctypes.c_void_p * 3)(*(array.ctypes.data for array in arrays.values()))
+        number = self.trees("rows").index((name, form))
+        extents, result = [ctypes.c_int64(extent) for extent in arrays["x"].shape], address(out)
+        return lambda: run(out.itemsize, number, *extents, operands, result)
 
     def gemm(self, p):
         """The plain product: no permutation, same m, n, k."""
@@ -357,6 +367,8 @@ class Torch:
         tensors = {key: self.module.from_numpy(array) for key, array in arrays.items()}
         return eval(f"lambda: {form}", {**vars(self.module), **tensors})
 
+    rows = tree
+
 
 class NumPy:
     name = "NumPy"
@@ -367,6 +379,8 @@ class NumPy:
 
     def tree(self, name, form, arrays, out):
         return eval(f"lambda: {form}", {**vars(np), **arrays})
+
+    rows = tree
 
 
 class NumExpr:
@@ -609,6 +623,29 @@ def trees(contenders, options, dtype, threads):
               + " ".join(f"{mean(columns[peer.name]):9.2f}" for peer in peers) + f" {mean(columns['best']):5.2f}", flush=True)
 
 
+def short_rows(contenders, options, dtype, threads):
+    now = clock(threads)
+    peers = [each for each in contenders[1:] if hasattr(each, "rows")]
+    print(f"\nShort rows, {np.dtype(dtype).name}, {threads} thread{'s' if threads > 1 else ''}: ratios of ours to …")
+    print(f"{'case':16} {'rows':>8} {'long':>5} {'ns/elem':>8} " + " ".join(f"{peer.name:>9}" for peer in peers))
+    for n, width in itertools.product((32768, 4 * 2**20), (3, 8, 16, 40)):
+        count = n // width
+        arrays = {name: aligned(math.prod(shape), dtype, True).reshape(shape)
+                  for name, shape in (("x", (count, width)), ("a", (count,)), ("b", (width,)))}
+        for name, form in contenders[0].trees("rows"):
+            expected = np.asarray(eval(form, {**vars(np), **arrays}))
+            out = aligned(expected.size, dtype, False).reshape(expected.shape)
+            runs = {each.name: each.rows(name, form, arrays, out) for each in contenders if hasattr(each, "rows")}
+            runs = {each: run for each, run in runs.items() if run is not None}
+            runs["ours"]()
+            if not np.allclose(out, expected, rtol=1e-4 if out.itemsize == 4 else 1e-12):
+                print(f"  ours computes something else in {name}", flush=True)
+            taken = race(runs, options.seconds, options.rounds, now)
+            print(f"{name:16} {count:8} {width:5} {1e9 * taken['ours'] / (count * width):8.3f} "
+                  + " ".join(f"{taken[peer.name] / taken['ours']:9.2f}" if peer.name in taken else f"{'–':>9}" for peer in peers),
+                  flush=True)
+
+
 def dispatch(contenders):
     ours = contenders[0].library
     print("\nDispatch of a 2x2 by 2x2 einsum, nanoseconds:")
@@ -622,7 +659,7 @@ def main():
     parse.add_argument("--before", default="", help="that of another commit, which ours takes turns with")
     parse.add_argument("--eigen", default="", help="that of bench_local_eigen; without it Eigen is missing")
     parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,trees,"
-                       "dispatch",
+                       "rows,dispatch",
                        help="lists to run, by default all: %(default)s")
     parse.add_argument("--only", default="", help="cases whose name has this text")
     parse.add_argument("--type", default="double,float")
@@ -646,7 +683,7 @@ def main():
         ("chains", "MTTKRP and TTM", lists.CHAINS),
         ("batches", "Batches", lists.BATCHES),
     ]
-    unknown = set(wanted) - {key for key, _, _ in sections} - {"general", "permutations", "trees", "dispatch"}
+    unknown = set(wanted) - {key for key, _, _ in sections} - {"general", "permutations", "trees", "rows", "dispatch"}
     if unknown:
         sys.exit(f"local.py: no such cases: {', '.join(sorted(unknown))}")
     for threads in map(int, options.threads.split(",")):
@@ -663,6 +700,8 @@ def main():
                 permutations(contenders, options, dtype, threads)
             if "trees" in wanted:
                 trees(contenders, options, dtype, threads)
+            if "rows" in wanted:
+                short_rows(contenders, options, dtype, threads)
     if "dispatch" in wanted:
         dispatch(contenders)
 

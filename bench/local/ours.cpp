@@ -152,6 +152,33 @@ void run_tree(int number, ep::index n, const void* const* operands, void* result
     BENCH_TREES(BENCH_RUN)
 }
 
+// Expressions of a matrix x with short rows, a column a and a row b: name, NumPy's form, ours.
+// clang-format off
+#define BENCH_ROWS(ROW)                                                                \
+    ROW("x + b", "x + b", out(i, k) = x(i, k) + b(k))                                  \
+    ROW("x - a", "x - a[:, None]", out(i, k) = x(i, k) - a(i))                         \
+    ROW("largest |x - b|", "amax(abs(x - b), 1)", column(i) = ep::max(abs(x(i, k) - b(k)))) \
+    ROW("sums |x - a|", "sum(abs(x - a[:, None]), 0)", row(k) = ep::sum(abs(x(i, k) - a(i))))
+// clang-format on
+constexpr named_tree short_rows[] = {BENCH_ROWS(BENCH_NAMED)};
+
+template <class T>
+void run_rows(int number, ep::index rows, ep::index columns, const void* const* operands, void* result) {
+    EINPARALLEL_LABELS(i, k);
+    const ep::view<const T, 2> x(static_cast<const T*>(operands[0]), {rows, columns});
+    const ep::view<const T, 1> a(static_cast<const T*>(operands[1]), {rows});
+    const ep::view<const T, 1> b(static_cast<const T*>(operands[2]), {columns});
+    const ep::view<T, 2> out(static_cast<T*>(result), {rows, columns});
+    const ep::view<T, 1> column(static_cast<T*>(result), {rows});
+    const ep::view<T, 1> row(static_cast<T*>(result), {columns});
+    int each = 0;
+#define BENCH_RUN_ROWS(name, numpy, ours) \
+    if (each++ == number) {               \
+        ours;                             \
+    }
+    BENCH_ROWS(BENCH_RUN_ROWS)
+}
+
 }  // namespace
 
 extern "C" {
@@ -228,6 +255,21 @@ const char* bench_tree_name(int number) {
 }
 const char* bench_tree_numpy(int number) {
     return trees[number].numpy;
+}
+
+/// The same of expressions with short rows.
+const char* bench_rows_name(int number) {
+    return number < int(std::size(short_rows)) ? short_rows[number].name : nullptr;
+}
+const char* bench_rows_numpy(int number) {
+    return short_rows[number].numpy;
+}
+
+/// Expression `number` of a matrix, a column and a row.
+void bench_rows(int type, int number, std::int64_t rows, std::int64_t columns, const void* const* operands,
+                void* result) {
+    type == 4 ? run_rows<float>(number, rows, columns, operands, result)
+              : run_rows<double>(number, rows, columns, operands, result);
 }
 
 /// Tree `number` on x, y, z and w of n elements each.

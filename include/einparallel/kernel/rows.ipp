@@ -88,20 +88,18 @@ private:
 };
 
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts) {
-    const auto copy = [&](auto word) {
+    // By value: for all the compiler knows, elements are written over what a reference refers to.
+    const auto copy = [to, from, length, parts](auto word) {
         using T = decltype(word);
-        for (index part = 0; part < parts; ++part) {
-            T* const into = static_cast<T*>(const_cast<void*>(to.first)) + part * to.beyond;
-            const T* const x = static_cast<const T*>(from.first) + part * from.beyond;
+        T* into = static_cast<T*>(const_cast<void*>(to.first));
+        const T* x = static_cast<const T*>(from.first);
+        for (index part = 0; part < parts; ++part, into += to.beyond, x += from.beyond) {
             if (to.move == 1 && from.move == 0) {
-                const T constant = *x;
-                for (index i = 0; i < length; ++i) {
-                    into[i] = constant;
-                }
-            } else {
-                for (index i = 0; i < length; ++i) {
-                    into[i * to.move] = x[i * from.move];
-                }
+                std::fill_n(into, length, T(*x));
+                continue;
+            }
+            for (index i = 0; i < length; ++i) {
+                into[i * to.move] = x[i * from.move];
             }
         }
     };
@@ -174,8 +172,9 @@ public:
         }
         std::byte* const into = memory_.data() + own.number * pitch_;
         if (place != own.from || parts * length > own.filled) {
-            length < parts ? copy_rows(bytes, {into, length, 1}, {place, beyond, move}, parts, length)
-                           : copy_rows(bytes, {into, 1, length}, {place, move, beyond}, length, parts);
+            length < parts && (move != 0 || length < 4)
+                ? copy_rows(bytes, {into, length, 1}, {place, beyond, move}, parts, length)
+                : copy_rows(bytes, {into, 1, length}, {place, move, beyond}, length, parts);
             own = {place, parts * length, own.number};
         }
         return into;
