@@ -60,11 +60,11 @@ const Inner& summand(const reduce_node<op::sum_type, Over, Inner>& term) {
 }
 
 template <bool Negative, class E>
-auto with_sign(const E& term) {
+decltype(auto) with_sign(const E& term) {
     if constexpr (Negative) {
         return make_join(negate{}, term);
     } else {
-        return term;
+        return (term);
     }
 }
 

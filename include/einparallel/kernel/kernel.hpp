@@ -3,7 +3,8 @@
 //
 // The room, from the top:
 //   product/        Σ of products on blocks (contract): few_points; else a loop_nest, for which contraction_decision
-//                   chooses what pair_contraction runs: product_rows, dots, small_product, gemm or blas
+//                   chooses what pair_contraction runs: product_rows, dots, small_product (in place or batch_in_lanes),
+//                   gemm or blas
 //   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else as steps over rows (row_program)
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand

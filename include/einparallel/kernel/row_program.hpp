@@ -18,7 +18,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -225,15 +224,13 @@ public:
         const auto first = write(node.arguments.first);
         return writer_.call(node.function, distributes_over<Reduce, Function>, first, write(node.arguments.second));
     }
-    template <class Function, class A, class B, class C, class... More>
-    auto write(const join_node<Function, A, B, C, More...>& node) {
-        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            const std::tuple arguments{write(argument<Position>(node.arguments))...};
-            return std::apply(
-                [&](auto... each) { return writer_.call(node.function, distributes_over<Reduce, Function>, each...); },
-                arguments);
+    template <class Function, class A, class B, class C, class... More, class... Written>
+    auto write(const join_node<Function, A, B, C, More...>& node, Written... written) {
+        if constexpr (sizeof...(Written) == 3 + sizeof...(More)) {
+            return writer_.call(node.function, distributes_over<Reduce, Function>, written...);
+        } else {
+            return write(node, written..., write(argument<sizeof...(Written)>(node.arguments)));
         }
-        (std::make_index_sequence<3 + sizeof...(More)>{});
     }
     /// Writes all of it, with results of type Out.
     template <class Out, class E>
