@@ -99,6 +99,7 @@ TEST_CASE("the ways") {
     CHECK(decided("abx,bcx->acx", small).in_lanes);
     CHECK(!decided("xab,xbc->xac", small).in_lanes);
     CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).way == way::rows);
+    CHECK(decided("abx,bcx->acx", {{'a', 4}, {'b', 4}, {'c', 4}, {'x', 1000}}).way == way::rows);
     CHECK(decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).way == way::small_products);
     CHECK(!decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).in_lanes);
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};

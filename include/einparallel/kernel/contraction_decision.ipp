@@ -117,11 +117,12 @@ private:
         return is_for_library(made) ? contraction_way::library_product : contraction_way::packed_product;
     }
 
-    /// Points of the batch lie side by side, as many as are worth packing, and their products are small.
+    /// Points of the batch lie side by side, and their products are small but read what they load more than twice:
+    /// then packing pays.
     bool is_in_lanes(const contraction_decision& made) const {
         return groups_.contiguous_batch && type_.kind == 'f' &&
-               std::max({made.m, made.n, made.k}) <= longest_small_side && std::min({made.m, made.n, made.k}) > 1 &&
-               made.m * made.n * made.k >= 64;
+               std::max({made.m, made.n, made.k}) <= longest_small_side &&
+               made.m * made.n * made.k >= 2 * (made.m * made.k + made.k * made.n + made.m * made.n);
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows.
