@@ -117,8 +117,8 @@ private:
         return is_for_library(made) ? contraction_way::library_product : contraction_way::packed_product;
     }
 
-    /// Points of the batch lie side by side, and their products are small but read what they load more than twice:
-    /// then packing pays.
+    /// Points of the batch lie side by side, and their products are small but have two multiply-adds or more for each
+    /// element: then packing pays.
     bool is_in_lanes(const contraction_decision& made) const {
         return groups_.contiguous_batch && type_.kind == 'f' &&
                std::max({made.m, made.n, made.k}) <= longest_small_side &&

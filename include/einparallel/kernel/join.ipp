@@ -118,6 +118,7 @@ private:
         const index each = index(memory_bytes / (program.operands + rows_of(program))) - 1024;
         return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;
     }
+
     [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
 
     const row_program& program_;

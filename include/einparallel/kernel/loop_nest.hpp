@@ -65,7 +65,7 @@ struct row_order {
     static constexpr std::size_t none = std::size_t(-1);
 
     std::size_t inner = none;   ///< the row itself; none where the nest has no loop
-    std::size_t second = none;  ///< a loop of the row's kind that continues it, where it is short
+    std::size_t second = none;  ///< a loop that continues the row, where it is short
     std::size_t tiled = none;   ///< a loop of the row's kind walked inside a chunk of the row, for the cache
     bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
     small_vector<std::size_t, 12> outer_output;      ///< outermost first

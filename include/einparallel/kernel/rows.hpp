@@ -139,6 +139,7 @@ struct row_part {
 };
 /// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts = 1);
+
 /// What kernels of ⊕ do whatever ⊗ is.
 class reducing_kernel : public kernel {
 public:
