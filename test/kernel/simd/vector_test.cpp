@@ -5,6 +5,7 @@
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
@@ -212,21 +213,21 @@ void check_small_product(std::mt19937& random, index m, index n, bool halves) {
     call.a_point = a_point;
     call.b_point = b_point;
     call.c_point = c_point;
-    vector_small<T, Set>::template small<Bytes>(call, a.data(), b.data(), c.data(), add);
+    vector_tile<T, Set>::template small<Bytes>(call, a.data(), b.data(), c.data(), add);
     CHECK(c == expected);
 }
 
 /// Products of matrices whose elements lie `pitch` apart and are contiguous along the batch, packed and in place.
 template <class T, instruction_set Set>
 void check_batch(std::mt19937& random, index m, index n, index depth, index points) {
-    using code = vector_small<T, Set>;
+    using code = vector_tile<T, Set>;
     constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
     const index pitch = points + 5;
     const index vectors = (points + code::lanes - 1) / code::lanes;
     struct matrix {
         std::vector<index> rows, columns;
         std::vector<T> memory, packed;
-        batched_matrix layout;
+        batched_matrix<T> layout;
     };
     const auto make = [&](index rows, index columns) {
         matrix made;
@@ -240,7 +241,7 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
         std::generate(made.memory.begin(), made.memory.end(), [&] { return small_integer<T>(random); });
         made.layout = {made.rows.data(), made.columns.data(), rows, columns, rows * columns * code::lanes};
         made.packed.assign(static_cast<std::size_t>(made.layout.step * vectors), T(77));
-        code::template copy_points<true>(made.layout, made.packed.data(), made.memory.data(), points);
+        made.layout.template copy<code::lanes, true>(made.packed.data(), made.memory.data(), points);
         return made;
     };
     matrix a = make(m, depth);
@@ -277,14 +278,14 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     call.b_point = b.layout.step;
     call.c_point = c.layout.step;
     call.b_column = call.c_column = code::lanes;
-    code::template small<bytes, true>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
-    code::template copy_points<false>(c.layout, c.packed.data(), c.memory.data(), points);
+    code::template small<bytes, tile_rows_are::batch>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
+    c.layout.template copy<code::lanes, false>(c.packed.data(), c.memory.data(), points);
     CHECK(c.memory == expected);
 }
 
 template <class T, instruction_set Set>
 void check_small(std::mt19937& random) {
-    using code = vector_small<T, Set>;
+    using code = vector_tile<T, Set>;
     constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
     for (index m = 1; m <= 20; ++m) {
         for (const bool halves : {false, true}) {

@@ -7,7 +7,6 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
-#include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -16,6 +15,47 @@
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A matrix at every point of a batch, contiguous along that: where its elements lie. Packed, they follow one another,
+/// a vector of points each.
+template <class T>
+struct batched_matrix {
+    const index* rows = nullptr;  ///< offsets
+    const index* columns = nullptr;
+    index row_count = 1;
+    index column_count = 1;
+    index step = 0;  ///< elements from one vector of points to the next, packed
+
+    /// Packs some points, or brings them back. Elements are asked for some ahead: they lie far apart.
+    template <index Lanes, bool Packs>
+    void copy(T* packed, T* memory, index points) const {
+        constexpr index line = 64 / index(sizeof(T));
+        constexpr index ahead = 8;
+        const index size = row_count * column_count;
+        const auto place_of = [&](index number) {
+            return memory + (rows[number / column_count] + columns[number % column_count]);
+        };
+        for (index number = 0; number < size; ++number, packed += Lanes) {
+            T* const place = place_of(number);
+            const T* const soon = place_of(std::min(number + ahead, size - 1));
+            for (index point = 0; point < points; point += line) {
+                __builtin_prefetch(soon + point, Packs ? 0 : 1);
+            }
+            T* vectors = packed;
+            index point = 0;
+            for (; point + Lanes <= points; point += Lanes, vectors += step) {
+                __builtin_memcpy(Packs ? vectors : place + point, Packs ? place + point : vectors, Lanes * sizeof(T));
+            }
+            for (index lane = 0; point < points && lane < Lanes; ++lane) {  // a vector is filled up with zeros
+                if constexpr (Packs) {
+                    vectors[lane] = point + lane < points ? place[point + lane] : T(0);
+                } else if (point + lane < points) {
+                    place[point + lane] = vectors[lane];
+                }
+            }
+        }
+    }
+};
 
 /// Packs some points at a time, so that the elements of one product, which lie far apart, are read as neighbours.
 template <class T>
@@ -41,13 +81,13 @@ public:
         T* const right = left + vectors * a_.step;
         T* const into = right + vectors * b_.step;
         with_best_instructions([&](auto set) {
-            using code = vector_small<T, set.value>;
+            constexpr index lanes = vector_bytes(set.value) / index(sizeof(T));
             for (index first = 0; first < points; first += fits) {
                 const index count = std::min(fits, points - first);
-                code::template copy_points<true>(a_, left, const_cast<T*>(a + first), count);
-                code::template copy_points<true>(b_, right, const_cast<T*>(b + first), count);
+                a_.template copy<lanes, true>(left, const_cast<T*>(a + first), count);
+                b_.template copy<lanes, true>(right, const_cast<T*>(b + first), count);
                 if (call_.add) {
-                    code::template copy_points<true>(c_, into, c + first, count);
+                    c_.template copy<lanes, true>(into, c + first, count);
                 }
                 for (index begin = 0; begin < vectors_of(count); begin += reported) {
                     const index computed = std::min(reported, vectors_of(count) - begin);
@@ -55,7 +95,7 @@ public:
                                 a_.step, b_.step, c_.step);
                     report(hook, work * computed);
                 }
-                code::template copy_points<false>(c_, into, c + first, count);
+                c_.template copy<lanes, false>(into, c + first, count);
             }
         });
     }
@@ -63,7 +103,7 @@ public:
 private:
     static constexpr index line = 64 / index(sizeof(T));
 
-    struct matrix : batched_matrix {
+    struct matrix : batched_matrix<T> {
         index tables[4 * small_product<T>::longest];
     };
 

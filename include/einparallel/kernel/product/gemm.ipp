@@ -6,7 +6,7 @@
 #include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
-#include <einparallel/kernel/simd/vector_small.hpp>
+#include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
 

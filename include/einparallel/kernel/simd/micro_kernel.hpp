@@ -5,7 +5,6 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
-#include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -19,38 +18,17 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Packs a complex block as reals, `wide` of them for each step of a micro-panel of `Panel` columns: put(place, lane,
-/// value). A complex product is a real one of twice the depth (Van Zee's 1m).
+/// Packs a complex block times a scale as reals, `wide` of them for each step of a micro-panel of `Panel` columns:
+/// put(place, lane, value). A complex product is a real one of twice the depth (Van Zee's 1m).
 template <index Panel, class T, class Put>
-void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, Put put) {
+void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, T scale, Put put) {
     for (index begin = 0; begin < tile.columns.count; begin += Panel) {
         auto* place = static_cast<typename T::value_type*>(into) + tile.columns.into[begin] * (wide / Panel);
         for (index step = 0; step < tile.rows.count; ++step, place += wide) {
             const T* const row = static_cast<const T*>(from) + tile.rows.from[step];
             for (index lane = 0; lane < Panel; ++lane) {
-                put(place, lane, row[tile.columns.from[begin + lane]]);
-            }
-        }
-    }
-}
-
-/// Multiplies a packed left matrix by the scale, which the context is.
-template <Element T>
-void scale_panels(const void* context, void* packed, const copy_tile& tile) {
-    const T factor = *static_cast<const T*>(context);
-    for (index column = 0; factor != T(1) && column < tile.columns.count; ++column) {
-        for (index step = 0; step < tile.rows.count; ++step) {
-            const index place = tile.columns.into[column] + tile.rows.into[step];
-            if constexpr (is_complex<T>::value) {
-                const index rows = tile.columns.run;
-                const index lane = column % rows;
-                auto* const real = static_cast<typename T::value_type*>(packed) + 2 * (place - lane) + lane;
-                const T value = op::prod(T(real[0], real[rows]), factor);
-                real[0] = value.real();
-                real[rows] = value.imag();
-            } else {
-                T& element = static_cast<T*>(packed)[place];
-                element = op::prod(element, factor);
+                const T& value = row[tile.columns.from[begin + lane]];
+                put(place, lane, scale == T(1) ? value : op::prod(scale, value));
             }
         }
     }
@@ -69,7 +47,7 @@ tile_kernel product_tile_kernel_of(const T* scale) {
     constexpr index columns = code::columns / parts;
     tile_kernel kernel{code::rows,        columns,   code::lanes / parts, sizeof(T),
                        parts * sizeof(T), sizeof(T), sizeof(T),           sizeof(T)};
-    kernel.run = [](const void* /*context*/, index depth, index high, const void* a, const void* b, void* c,
+    kernel.run = [](const void* context, index depth, index high, const void* a, const void* b, void* c,
                     const index* row_offsets, const index* vector_offsets, bool add) {
         const index places[2] = {parts * vector_offsets[0], parts * vector_offsets[1]};
         index row_places[code::rows];
@@ -79,27 +57,26 @@ tile_kernel product_tile_kernel_of(const T* scale) {
             }
             row_offsets = row_places;
         }
-        code::run(parts * depth, high, static_cast<const R*>(a), static_cast<const R*>(b), static_cast<R*>(c),
+        constexpr R one = 1;
+        const R* const factor = parts > 1 ? &one : static_cast<const R*>(context);
+        code::run(*factor, parts * depth, high, static_cast<const R*>(a), static_cast<const R*>(b), static_cast<R*>(c),
                   row_offsets, places, add);
     };
     kernel.row_step = code::row_step;
-    kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
-        if constexpr (parts > 1) {  // rows (re, im) along the depth
-            pack_complex<code::rows, T>(into, from, block.tile, 2 * code::rows, [](R* place, index lane, T value) {
-                place[lane] = value.real();
-                place[code::rows + lane] = value.imag();
-            });
-        } else {
-            pack_panels(context, into, from, block);
-        }
-        scale_panels<T>(context, into, block.tile);
-    };
-    kernel.pack_b = &pack_panels;
+    kernel.pack_a = kernel.pack_b = &pack_panels;
     if constexpr (parts > 1) {
+        // Rows (re, im) along the depth.
+        kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
+            pack_complex<code::rows, T>(into, from, block.tile, 2 * code::rows, *static_cast<const T*>(context),
+                                        [](R* place, index lane, T value) {
+                                            place[lane] = value.real();
+                                            place[code::rows + lane] = value.imag();
+                                        });
+        };
         // The row (re, im, re, im, …) followed by (−im, re, −im, re, …): the real product is the complex one as it lies
         // in memory.
         kernel.pack_b = [](const void* /*context*/, void* into, const void* from, const packed_block& block) {
-            pack_complex<columns, T>(into, from, block.tile, 4 * columns, [](R* place, index lane, T value) {
+            pack_complex<columns, T>(into, from, block.tile, 4 * columns, T(1), [](R* place, index lane, T value) {
                 R* const lower = place + 2 * columns;
                 place[2 * lane] = value.real();
                 place[2 * lane + 1] = value.imag();
@@ -110,8 +87,8 @@ tile_kernel product_tile_kernel_of(const T* scale) {
     }
     if constexpr (std::is_floating_point_v<T>) {
         kernel.run_in_place = [](const small_call& block, const void* a, const void* b, void* c, bool add) {
-            vector_small<T, Set>::template small<code::lanes * index{sizeof(T)}>(
-                block, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
+            code::template small<code::lanes * index{sizeof(T)}>(block, static_cast<const T*>(a),
+                                                                 static_cast<const T*>(b), static_cast<T*>(c), add);
         };
     }
     kernel.scatter = &scatter_tile<T, sums>;

@@ -6,7 +6,7 @@
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
-#include <einparallel/kernel/simd/vector_small.hpp>
+#include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -41,7 +41,7 @@ public:
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
                 with_best_instructions([&](auto set) {
-                    run_ = &vector_small<T, set.value>::template small<vector_bytes(set.value), true>;
+                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), tile_rows_are::batch>;
                 });
             } else if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);
@@ -92,20 +92,20 @@ private:
         };
 #if EINPARALLEL_DETAIL_X86
         if (fits(instruction_set::avx512, 64) && n * element > 64) {
-            run_ = &vector_small<T, instruction_set::avx512>::template small<64>;
+            run_ = &vector_tile<T, instruction_set::avx512>::template small<64>;
             return;
         }
         if (fits(instruction_set::avx2, 32)) {
-            run_ = &vector_small<T, instruction_set::avx2>::template small<32>;
+            run_ = &vector_tile<T, instruction_set::avx2>::template small<32>;
             return;
         }
         if (fits(instruction_set::avx2, 16) && n * element <= 32) {
-            run_ = &vector_small<T, instruction_set::avx2>::template small<16>;
+            run_ = &vector_tile<T, instruction_set::avx2>::template small<16>;
             return;
         }
 #endif
         if (fits(instruction_set::baseline, 16)) {
-            run_ = &vector_small<T, instruction_set::baseline>::template small<16>;
+            run_ = &vector_tile<T, instruction_set::baseline>::template small<16>;
         }
     }
 

@@ -1,5 +1,5 @@
-// The innermost block of a packed matrix product. Compiled for every instruction set:
-// this header includes itself once for each, through for_instruction_sets.hpp.
+// The micro-kernel of matrix products: of packed operands, of operands where they lie, and of a batch. Compiled for
+// every instruction set: this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_TILE)
@@ -8,11 +8,81 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Offsets of step d in A and in B.
+struct small_step {
+    index a;
+    index b;
+};
+
+/// What the rows of A are that a micro-kernel multiplies.
+enum class tile_rows_are : std::uint8_t {
+    in_place,  ///< anywhere; vectors of B and C follow one another
+    packed,    ///< neighbours, one element for each row; vectors of B and C are evenly apart
+    batch,     ///< vectors, too: of points of a batch
+};
+
+/// A product of tiles: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at points evenly apart.
+/// Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a vector, and all three
+/// are contiguous along it.
+struct small_call {
+    index m = 0;
+    index n = 0;
+    index k = 0;
+    const index* a_rows = nullptr;
+    const small_step* along = nullptr;
+    const index* c_rows = nullptr;
+    const void* scale = nullptr;  ///< of the elements' type
+    index b_gap = 0;              ///< between two vectors of columns of B and the next two
+    index ahead = 0;              ///< rows of A, contiguous, are asked for so many rows before they are read; 0: not
+    index even = 1;               ///< steps are evenly apart in stretches of so many: even_steps(along, k)
+    index points = 1;
+    index a_point = 0;  ///< from one point to the next
+    index b_point = 0;
+    index c_point = 0;
+    index b_column = 1;  ///< from one column to the next where it is a vector itself
+    index c_column = 1;
+};
+
+/// The length of the stretches, all of one length, in which steps are evenly apart. Never inlined: it is asked once for
+/// many steps.
+[[gnu::noinline]] inline index even_steps(const small_step* along, index count) {
+    if (count < 2) {
+        return 1;
+    }
+    const auto follows = [&](index step) {
+        return along[step].a - along[step - 1].a == along[1].a - along[0].a &&
+               along[step].b - along[step - 1].b == along[1].b - along[0].b;
+    };
+    index even = 2;
+    while (even < count && follows(even)) {
+        ++even;
+    }
+    for (index step = even; step < count; ++step) {
+        if (count % even != 0 || (step % even != 0 && !follows(step))) {
+            return 1;
+        }
+    }
+    return even;
+}
+
+/// Asks for some steps of rows, contiguous along them. Never inlined: called between vector kernels, which are many.
+template <class T>
+[[gnu::noinline]] void ask_for(const T* a, const index* rows, index count, const small_step* first,
+                               const small_step* last) {
+    for (index row = 0; row < count; ++row) {
+        for (const small_step* step = first; step < last; step += 64 / sizeof(T)) {
+            __builtin_prefetch(a + rows[row] + step->a);
+        }
+    }
+    __asm__ volatile("");  // else calls are dropped: it has no effect
+}
 
 /// What a lane of a vector of T holds: T, of unsigned numbers, which wrap around; a byte for bool.
 template <class T>
@@ -47,66 +117,218 @@ template <class T>
 struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using lane = typename lane_of<T>::type;
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
-    typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    typedef lane loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
-    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
+    static constexpr index line = 64 / index(sizeof(T));
+    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;  ///< of a packed tile
     static constexpr index row_step = rows % 3 == 0 ? rows / 3 : rows / 2;
-    static constexpr index vectors = 2;
-    static constexpr index columns = vectors * lanes;
+    static constexpr index columns = 2 * lanes;
 
-    /// C(Rows × columns) (+)= A · B, A packed depth-major in micro-panels of `rows`, B in micro-panels of `columns`.
-    /// Row i of C starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where
-    /// `add`. On a cache line, so that its speed does not depend on where the linker puts it (by 5 %).
-    template <int Rows>
-    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c,
-                                                                    const index* row_offsets,
-                                                                    const index* vector_offsets, bool add) {
-        vector sums[Rows][vectors];
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                sums[row][part] = vector{};
-            }
+    /// Vectors of fewer bytes too: rows shorter than a vector.
+    template <index Bytes>
+    struct some_lanes {
+        typedef lane vector __attribute__((vector_size(Bytes)));
+        typedef lane loose __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
+    };
+
+    /// sums[i][v] += A[i] · B[v], and one step further along A and B.
+    template <int Rows, int Parts, index Bytes, tile_rows_are Are>
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
+        typename some_lanes<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
+        const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
+        constexpr index wide = Bytes / index(sizeof(T));
+        using loose_part = typename some_lanes<Bytes>::loose;
+        typename some_lanes<Bytes>::vector right[Parts];
+        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+            right[part] = *reinterpret_cast<const loose_part*>(row_of_b + (part + 1 < Parts ? part * wide : last_of_b));
         }
-        EINPARALLEL_DETAIL_FOUR_STEPS for (index step = 0; step < depth; ++step) {
-            vector right[vectors];
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                right[part] = *reinterpret_cast<const loose*>(b + part * lanes);
-            }
-            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                    if constexpr (std::is_same_v<T, bool>) {
-                        sums[row][part] |= lane(a[row]) & right[part];
-                    } else {
-                        sums[row][part] += lane(a[row]) * right[part];
-                    }
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                if constexpr (Are == tile_rows_are::batch) {
+                    sums[row][part] += *reinterpret_cast<const loose_part*>(rows_of_a[row] + along_a) * right[part];
+                } else if constexpr (std::is_same_v<T, bool>) {
+                    sums[row][part] |= lane(rows_of_a[row][along_a]) & right[part];
+                } else {
+                    sums[row][part] += lane(rows_of_a[row][along_a]) * right[part];
                 }
             }
-            a += rows;
-            b += columns;
         }
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
-                if constexpr (std::is_same_v<T, bool>) {
-                    *into = add ? *into | sums[row][part] : sums[row][part];
+        if constexpr (Are == tile_rows_are::packed) {
+            along_a += rows;
+            row_of_b += columns;
+        } else {
+            along_a += by.a;
+            row_of_b += by.b;
+            __asm__("" : "+r"(along_a), "+r"(row_of_b));
+        }
+    }
+
+    /// Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows may be copies of one
+    /// another, and the last vector may overlap the one before. Few instructions surround the multiply-adds of a small
+    /// tile: what the compiler would compute again for every row is hidden from it. Rows at a + soon[row], unless that
+    /// is null, are asked for: processors fetch ahead along few stretches of memory.
+    template <int Rows, int Parts, index Bytes, tile_rows_are Are = tile_rows_are::in_place>
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tiles(const small_call& call, const T* a,
+                                                                     const index* a_rows, const index* soon, const T* b,
+                                                                     T* c, const index* c_rows, index width,
+                                                                     index points, bool add) {
+        constexpr bool apart = Are != tile_rows_are::in_place;  // vectors of B and of C
+        static_assert(!apart || Parts == 2);
+        constexpr index wide = apart ? 1 : Bytes / index(sizeof(T));  // columns of a vector
+        using part_vector = typename some_lanes<Bytes>::vector;
+        using loose_part = typename some_lanes<Bytes>::loose;
+        const small_step* const along = call.along;
+        const index stretch = call.even;
+        const index depth = call.k;
+        const small_step by = {stretch > 1 ? along[1].a - along[0].a : 0, stretch > 1 ? along[1].b - along[0].b : 0};
+        for (index point = 0; point < points; ++point) {
+            const T* rows_of_a[Rows];
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                if constexpr (Are == tile_rows_are::packed) {
+                    rows_of_a[row] = a + row;
                 } else {
-                    *into = add ? *into + sums[row][part] : sums[row][part];
+                    rows_of_a[row] = a + (point * call.a_point + a_rows[row]);
+                    __asm__("" : "+r"(rows_of_a[row]));
+                }
+            }
+            index asked = 0;
+            index at_b = point * call.b_point;
+            index at_c = point * call.c_point;
+            for (index left = width; left > 0; left -= Parts * wide) {
+                if (soon != nullptr) {
+                    const index due = std::min((asked + depth * Parts * wide / width + line) / line * line, depth);
+                    ask_for(a, soon, Rows, along + asked, along + due);
+                    asked = due;
+                }
+                const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
+                const index last_of_b = apart ? last * call.b_column : last + (Parts - 1) / 2 * call.b_gap;
+                const index last_of_c = apart ? last * call.c_column : last;
+                part_vector sums[Rows][Parts];
+                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                        sums[row][part] = part_vector{};
+                    }
+                }
+                for (index first = 0; first < depth; first += stretch) {
+                    index along_a = along[first].a;
+                    const T* row_of_b = b + (at_b + along[first].b);
+                    EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
+                        multiply_add<Rows, Parts, Bytes, Are>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                    }
+                }
+                if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
+                    EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                            if constexpr (std::is_same_v<T, bool>) {
+                                sums[row][part] &= lane(scale);
+                            } else {
+                                sums[row][part] *= lane(scale);
+                            }
+                        }
+                    }
+                }
+                T* const into = c + at_c;
+                if (add) {  // all are read before any is written: rows may be copies
+                    EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                            const part_vector before = *reinterpret_cast<const loose_part*>(
+                                into + (c_rows[row] + (part + 1 < Parts ? part * wide : last_of_c)));
+                            if constexpr (std::is_same_v<T, bool>) {
+                                sums[row][part] |= before;
+                            } else {
+                                sums[row][part] += before;
+                            }
+                        }
+                    }
+                }
+                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                    T* row_of_c = into + c_rows[row];
+                    __asm__("" : "+r"(row_of_c));
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                        *reinterpret_cast<loose_part*>(row_of_c + (part + 1 < Parts ? part * wide : last_of_c)) =
+                            sums[row][part];
+                    }
+                }
+                at_b += apart ? Parts * call.b_column : Parts * wide + call.b_gap;
+                at_c += apart ? Parts * call.c_column : Parts * wide;
+            }
+        }
+    }
+
+    /// With vectors of Bytes bytes.
+    /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
+    template <index Bytes, tile_rows_are Are = tile_rows_are::in_place>
+    EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
+        constexpr bool batch = Are == tile_rows_are::batch;
+        constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
+        // Of the widest vectors few shapes: few columns fill several.
+        constexpr bool all_shapes = !batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
+        constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
+        constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
+        constexpr index wide = batch ? 1 : Bytes / index(sizeof(T));
+        const index vectors = (call.n + wide - 1) / wide;
+        const bool odd = !batch && vectors % 2 != 0;
+        const index tallest = vectors == 1 && !batch ? most_alone : odd ? 4 : most;
+        const index paired = odd ? std::max<index>(vectors - odd_parts, 0) * wide : call.n;  // columns
+        const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
+        for (index point = 0; point < call.points; point += together) {
+            const T* const left = a + point * call.a_point;
+            const T* const right = b + point * call.b_point;
+            T* const into = c + point * call.c_point;
+            for (index row = 0; row < call.m;) {
+                const index remaining = call.m - row;
+                const bool even = tallest == 6 && (remaining == 7 || remaining == 8);  // two times 4
+                const index high = remaining > 4 && !even ? tallest : all_shapes && call.m <= 2 && !odd ? 2 : 4;
+                const index* a_rows = call.a_rows + row;
+                const index* c_rows = call.c_rows + row;
+                index copies[2][8];
+                if (remaining < high) {
+                    for (index each = 0; each < high; ++each) {
+                        copies[0][each] = a_rows[each < remaining ? each : remaining - 1];
+                        copies[1][each] = c_rows[each < remaining ? each : remaining - 1];
+                    }
+                    a_rows = copies[0];
+                    c_rows = copies[1];
+                }
+                const bool asks = call.ahead > 0 && row + call.ahead + high <= call.m;
+                const index* const soon = asks ? call.a_rows + row + call.ahead : nullptr;
+                row += high;
+                if (paired > 0) {
+                    auto kernel = high == most ? &tiles<most, 2, Bytes, Are> : &tiles<4, 2, Bytes, Are>;
+                    if constexpr (all_shapes) {
+                        kernel = high == 2 ? &tiles<2, 2, Bytes> : kernel;
+                    }
+                    kernel(call, left, a_rows, soon, right, into, c_rows, paired, together, add);
+                }
+                if (odd) {
+                    auto kernel = &tiles<4, odd_parts, Bytes>;
+                    if constexpr (all_shapes) {
+                        kernel = high == 8 ? &tiles<8, 1, Bytes> : vectors == 1 ? &tiles<4, 1, Bytes> : kernel;
+                    }
+                    kernel(call, left, a_rows, paired > 0 ? nullptr : soon,
+                           right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows, call.n - paired,
+                           together, add);
                 }
             }
         }
     }
 
-    /// The same for any number of rows up to `rows`; it computes a multiple of `row_step` of them, and writes those of
-    /// row_offsets that it computed.
-    static void run(index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
+    /// C(high × columns) (+)= A · B, both packed, of A the rows of a micro-panel and of B its columns for each step. It
+    /// computes a multiple of row_step rows, at most `rows`, of which those beyond `high` may be copies. On a cache
+    /// line, so that its speed does not depend on where the linker puts it (by 5 %).
+    /// @param vector_offsets  of the two vectors of a row of C
+    static void run(const T& scale, index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
                     const index* vector_offsets, bool add) {
-        if (high > 2 * row_step) {
-            tile<int(rows)>(depth, a, b, c, row_offsets, vector_offsets, add);
-        } else if (high > row_step) {
-            tile<int(2 * row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
-        } else {
-            tile<int(row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
-        }
+        constexpr small_step steps[2] = {{0, 0}, {rows, columns}};
+        small_call call;
+        call.k = call.even = depth;
+        call.along = steps;
+        call.scale = &scale;
+        call.b_column = lanes;
+        call.c_column = vector_offsets[1] - vector_offsets[0];
+        constexpr tile_rows_are packed = tile_rows_are::packed;
+        const auto tile = high > 2 * row_step ? &tiles<int(rows), 2, EINPARALLEL_DETAIL_BYTES, packed>
+                          : high > row_step   ? &tiles<int(2 * row_step), 2, EINPARALLEL_DETAIL_BYTES, packed>
+                                              : &tiles<int(row_step), 2, EINPARALLEL_DETAIL_BYTES, packed>;
+        tile(call, a, nullptr, nullptr, b, c + vector_offsets[0], row_offsets, 2, 1, add);
     }
 };
 
