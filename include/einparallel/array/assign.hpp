@@ -123,14 +123,10 @@ auto elementwise_part(const join_node<Sign, Terms...>& node) {
 // --- what a statement reads, as values
 // ---------------------------------------------------------------------------
 
-/// Arrays and views that an expression reads.
-template <class E>
-inline constexpr std::size_t read_count = leaves_t<E>::size;
-
 /// Lists the leaves of a statement term by term.
 template <class Statement, class E>
 auto listed_leaves(const E& right) {
-    std::array<statement_leaf, read_count<E>> leaves;
+    std::array<statement_leaf, E::leaf_count> leaves;
     statement_leaf* next = leaves.data();
     for_each_term<false>(right, [&]<class Term>(const Term& term, auto /*negative*/) {
         const statement_leaf* const first = next;
@@ -148,29 +144,19 @@ auto listed_leaves(const E& right) {
 // --- one vertex that computes the output element by element from arrays and views
 // --------------------------------------------------------
 
-/// Nothing in E is a vertex by itself.
-template <class E>
-inline constexpr bool is_flat = false;
-template <class Operand, class Labels>
-inline constexpr bool is_flat<leaf<Operand, Labels>> = true;
-template <class T>
-inline constexpr bool is_flat<constant<T>> = true;
-template <class Function, class... Arguments>
-inline constexpr bool is_flat<join_node<Function, Arguments...>> = (is_flat<Arguments> && ...);
-
 template <class Statement, class Out, class E>
-inline constexpr bool is_elementwise = is_flat<E> && !Statement::template aggregates<E> && has_elements<E> &&
-                                       !is_product<Statement, Out, E> && read_count<E> <= 64;
+inline constexpr bool is_elementwise = E::is_flat && !Statement::template aggregates<E> && has_elements<E> &&
+                                       !is_product<Statement, Out, E> && E::leaf_count <= 64;
 
 /// A bit for each leaf, set where it is the last one of its term.
 template <class E>
-inline constexpr std::uint64_t ends_of_terms = read_count<E> == 0 ? 0 : std::uint64_t{1} << (read_count<E> - 1);
+inline constexpr std::uint64_t ends_of_terms = E::leaf_count == 0 ? 0 : std::uint64_t{1} << (E::leaf_count - 1);
 template <class Sign, class... Terms>
     requires joins_terms<Sign>
 inline constexpr std::uint64_t ends_of_terms<join_node<Sign, Terms...>> = [] {
     std::uint64_t ends = 0;
     std::size_t before = 0;
-    ((ends |= ends_of_terms<Terms> << before, before += read_count<Terms>), ...);
+    ((ends |= ends_of_terms<Terms> << before, before += Terms::leaf_count), ...);
     return ends;
 }();
 
@@ -191,9 +177,9 @@ struct block_list {
 template <class Out, class Statement, class E>
 [[gnu::cold]] void execute_elementwise(const block_handle& output, const E& right, write_mode mode, growth grow) {
     using leaves = block_list<typename Statement::ids>;
-    std::array<labelled_block, read_count<E>> operands;
+    std::array<labelled_block, E::leaf_count> operands;
     join_work work;
-    work.rows.operands = read_count<E>;
+    work.rows.operands = E::leaf_count;
     work.reduction = row_reduction_of<Out>(op::sum);
     leaves list{operands.data(), work};
     node_writer<op::sum_type, call_writer<true, false>, leaves>({work, nullptr}, list).template write_all<Out>(right);
@@ -203,6 +189,12 @@ template <class Out, class Statement, class E>
 
 // --- products of arrays, views and numbers: one value, one call
 // --------------------------------------------------------
+
+/// Labels of the dimensions of leaves, one after the other.
+template <class Ids, class... Leaves>
+constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
+    return Ids::template ids<concatenate_t<label_list<>, typename Leaves::labels...>>;
+}
 
 /// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
 /// labels missing on the left.
@@ -249,10 +241,11 @@ template <assignment How, class Out, class LeftLabels, class E>
 void execute_statement(const block_handle& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
     if constexpr (is_one_product<Statement, Out, E>) {
-        static constexpr product_form form{
-            Statement::ids::names, Statement::left_labels.data(), Statement::right_labels.data(),
-            How == assignment::set ? write_mode::overwrite : write_mode::combine, !Statement::template aggregates<E>};
-        constexpr std::size_t operands = read_count<E>;
+        static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
+                                           dimensions<typename Statement::ids>(leaves_t<E>{}).data(),
+                                           How == assignment::set ? write_mode::overwrite : write_mode::combine,
+                                           !Statement::template aggregates<E>};
+        constexpr std::size_t operands = E::leaf_count;
         std::array<block_handle, operands + 1> blocks{output};
         block_handle* next = &blocks[1];
         Out scale = Out(1);

@@ -16,14 +16,14 @@ namespace einparallel::detail {
 
 /// A number: an expression without leaves.
 template <class E>
-inline constexpr bool is_constant = leaves_t<E>::size == 0;
+inline constexpr bool is_constant = E::leaf_count == 0;
 
-/// A statement: the labels on the left and the universe of label ids. Left labels have the smallest ids, in their
-/// order.
-template <class LeftLabels, class Right>
-struct statement {
+/// The labels on the left, those on the right, and the universe of label ids. Left labels have the smallest ids, in
+/// their order.
+template <class LeftLabels, class RightLabels>
+struct labels_of_statement {
     using left = LeftLabels;
-    using ids = universe<concatenate_t<LeftLabels, typename Right::labels>>;
+    using ids = universe<united_t<LeftLabels, RightLabels>>;
     using flags = std::array<bool, ids::size>;
 
     template <class... Labels>
@@ -61,7 +61,11 @@ struct statement {
     }
     template <class Function, class... Arguments>
     static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-        return any_of(unbound(std::type_identity<Arguments>{})...);
+        if constexpr (join_node<Function, Arguments...>::is_flat) {
+            return set_of(typename join_node<Function, Arguments...>::labels{});
+        } else {
+            return any_of(unbound(std::type_identity<Arguments>{})...);
+        }
     }
     template <class Op, class Over, class Inner>
     static constexpr flags unbound(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
@@ -141,8 +145,16 @@ struct statement {
     template <class E>
     static constexpr auto free_labels = listed<count(free_of<E>)>(free_of<E>);
     static constexpr auto left_labels = ids::template ids<LeftLabels>;
-    static constexpr auto right_labels = ids::template ids<typename Right::labels>;
+    static constexpr auto right_labels = ids::template ids<RightLabels>;
+    /// Some tensor had the wrong number of labels, which has been said already.
+    static constexpr bool was_refitted = appears_in<label<'?'>, united_t<LeftLabels, RightLabels>>;
+    /// No label is missing on either side, and none stands on the left twice.
+    static constexpr bool are_the_same =
+        !was_refitted && count(on_left) == LeftLabels::size && set_of(RightLabels{}) == on_left;
 };
+/// A statement.
+template <class LeftLabels, class Right>
+using statement = labels_of_statement<LeftLabels, typename Right::labels>;
 
 // --- leaves ---
 
@@ -156,9 +168,14 @@ inline constexpr bool stands_in<refused_operand, Recorded> = true;
 
 /// All leaves of E may.
 template <bool Recorded, class E>
-inline constexpr bool leaves_stand_in = []<class... Leaves>(type_list<Leaves...> /*all*/) {
-    return (stands_in<typename Leaves::operand_type, Recorded> && ...);
-}(leaves_t<E>{});
+inline constexpr bool leaves_stand_in = leaves_stand_in<Recorded, decltype(E::inner)>;
+template <bool Recorded, class Operand, class Labels>
+inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
+template <bool Recorded, class T>
+inline constexpr bool leaves_stand_in<Recorded, constant<T>> = true;
+template <bool Recorded, class Function, class... Arguments>
+inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
+    (leaves_stand_in<Recorded, Arguments> && ...);
 
 // --- mistakes: which label or terms break a rule. The sentences stand in the function that a user calls, for a
 // compiler writes a line for every template on the way from there; what is wrong stands in the note below them. ---
@@ -220,26 +237,21 @@ constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments.
 template <std::size_t Position, class... Labels>
 auto label_at(label_list<Labels...> /*list*/) -> std::tuple_element_t<Position, std::tuple<Labels..., nothing>>;
 
-/// The first labels of a statement that break a rule; `nothing` where none does. Where some tensor had the wrong number
-/// of labels, that has been said already.
+/// The first labels of a statement that break a rule; `nothing` where none does.
 template <class LeftLabels, class Right>
-class mistakes {
+class found_mistakes {
     using rules = statement<LeftLabels, Right>;
 
     /// Position of the first label that is wrong(label, position).
     template <std::size_t Count, class Wrong>
     static constexpr std::size_t first_at(const std::array<label_id, Count>& labels, const Wrong& wrong) {
         std::size_t position = 0;
-        while (position < Count && (was_refitted || !wrong(std::size_t(labels[position]), position))) {
+        while (position < Count && (rules::was_refitted || !wrong(std::size_t(labels[position]), position))) {
             ++position;
         }
         return position;
     }
 
-public:
-    static constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
-
-private:
     static constexpr std::size_t unknown_at =
         first_at(rules::left_labels, [](auto each, auto) { return !rules::template free_of<Right>[each]; });
     static constexpr auto absent_labels = absent_of<rules>(std::type_identity<Right>{});
@@ -251,7 +263,8 @@ private:
         first_at(rules::right_labels, [](auto each, auto) { return rules::template escaping_of<Right>[each]; });
 
 public:
-    static constexpr bool sound_terms = was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
+    static constexpr bool sound_terms =
+        rules::was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
     /// No operand has it.
     using unknown = decltype(label_at<unknown_at>(LeftLabels{}));
     /// A term that sums implicitly does not have it.
@@ -262,6 +275,17 @@ public:
     /// after the softmax, which looks like attention and is none.
     using escaping = decltype(label_at<escaping_at>(typename Right::labels{}));
 };
+/// Of statements that have none: without a label that is summed there is little to be looked at.
+struct no_mistakes {
+    static constexpr bool sound_terms = true;
+    using unknown = nothing;
+    using absent = nothing;
+    using repeated = nothing;
+    using escaping = nothing;
+};
+template <class LeftLabels, class Right>
+using mistakes = std::conditional_t<Right::is_flat && statement<LeftLabels, Right>::are_the_same, no_mistakes,
+                                    found_mistakes<LeftLabels, Right>>;
 
 // What the notes below the sentences call the labels.
 template <class Label>
@@ -275,12 +299,12 @@ inline constexpr bool is_summed_inside = std::is_same_v<Label, nothing>;
 
 /// The statement keeps all rules. Where the left side knows its extents, a label that no operand has is broadcast over.
 template <class LeftLabels, class Right, bool Broadcasts = false>
-inline constexpr bool is_sound = [] {
-    using found = mistakes<LeftLabels, Right>;
-    return !found::was_refitted && found::sound_terms &&
-           (Broadcasts || is_in_an_operand<typename found::unknown>)&&is_in_each_sum<typename found::absent> &&
-           stands_once<typename found::repeated> && is_summed_inside<typename found::escaping>;
-}();
+inline constexpr bool is_sound =
+    !statement<LeftLabels, Right>::was_refitted && mistakes<LeftLabels, Right>::sound_terms &&
+    (Broadcasts || is_in_an_operand<typename mistakes<LeftLabels, Right>::unknown>)&&is_in_each_sum<
+        typename mistakes<LeftLabels, Right>::absent> &&
+    stands_once<typename mistakes<LeftLabels, Right>::repeated> &&
+    is_summed_inside<typename mistakes<LeftLabels, Right>::escaping>;
 
 /// = , += and -= .
 enum class assignment : std::uint8_t { set, add, subtract };

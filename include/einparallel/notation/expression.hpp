@@ -29,6 +29,8 @@ struct leaf : expression_base {
     using operand_type = Operand;
     using labels = Labels;
     using value_type = typename Operand::value_type;
+    static constexpr std::size_t leaf_count = 1;  ///< in all of it, numbers excepted; and so of every node
+    static constexpr bool is_flat = true;         ///< there is no reduction or softmax in it
 
     Operand operand;
 
@@ -72,6 +74,8 @@ struct constant : expression_base {
     using node = constant;
     using labels = label_list<>;
     using value_type = T;
+    static constexpr std::size_t leaf_count = 0;
+    static constexpr bool is_flat = true;
 
     T value;
 
@@ -84,8 +88,10 @@ struct constant : expression_base {
 template <class Function, class... Arguments>
 struct join_node : expression_base {
     using node = join_node;
-    using labels = concatenate_t<typename Arguments::labels...>;
+    using labels = united_t<typename Arguments::labels...>;
     using value_type = std::remove_cvref_t<std::invoke_result_t<const Function&, typename Arguments::value_type...>>;
+    static constexpr std::size_t leaf_count = (Arguments::leaf_count + ...);
+    static constexpr bool is_flat = (Arguments::is_flat && ...);
 
     Function function;
     node_list<Arguments...> arguments;
@@ -100,6 +106,8 @@ struct reduce_node : expression_base {
     using node = reduce_node;
     using labels = typename Inner::labels;
     using value_type = typename Inner::value_type;
+    static constexpr std::size_t leaf_count = Inner::leaf_count;
+    static constexpr bool is_flat = false;
 
     Op op;
     Inner inner;
@@ -113,6 +121,8 @@ struct softmax_node : expression_base {
     using node = softmax_node;
     using labels = typename Inner::labels;
     using value_type = typename Inner::value_type;
+    static constexpr std::size_t leaf_count = Inner::leaf_count;
+    static constexpr bool is_flat = false;
 
     Inner inner;
 

@@ -86,8 +86,7 @@ struct spell<Name, std::index_sequence<Position...>> {
     using type = label<Name.characters[Position]...>;
 };
 
-/// Labels in the order written, repetitions kept: the dimensions of an operand,
-/// or all of an expression.
+/// Labels in the order written: the dimensions of an operand, repetitions kept, or those of an expression, each once.
 template <class... Labels>
 struct label_list {
     static constexpr std::size_t size = sizeof...(Labels);
@@ -109,6 +108,24 @@ inline constexpr bool appears_in = false;
 template <class Label, class... Labels>
 inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v<Label, Labels> || ...);
 
+/// The labels of one list and another, each once. Lists that are equal stay as they are.
+template <class A, class B>
+struct united;
+template <class... A>
+struct united<label_list<A...>, label_list<>> {
+    using type = label_list<A...>;
+};
+template <class... A, class B, class... Rest>
+struct united<label_list<A...>, label_list<B, Rest...>>
+    : united<std::conditional_t<(std::is_same_v<A, B> || ...), label_list<A...>, label_list<A..., B>>,
+             label_list<Rest...>> {};
+template <class A, class B, class... Rest>
+struct all_united : all_united<typename all_united<A, B>::type, Rest...> {};
+template <class A, class B>
+struct all_united<A, B> : std::conditional_t<std::is_same_v<A, B>, std::type_identity<A>, united<A, B>> {};
+template <class... Lists>
+using united_t = typename all_united<label_list<>, Lists...>::type;
+
 /// Position of the first occurrence of a label in a list; the list's size where
 /// it is not there.
 template <class Label, class... Labels>
@@ -118,9 +135,7 @@ constexpr std::size_t position_of(label_list<Labels...> /*list*/) {
     return position;
 }
 
-/// Every label that a statement mentions. A label's id is the position of its
-/// first occurrence, so ids are unique but not dense; recording makes them
-/// dense.
+/// Every label that a statement mentions. A label's id is the position of its first occurrence.
 template <class List>
 struct universe;
 template <class... Labels>
