@@ -8,6 +8,7 @@
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/leaves.hpp>
 
 #include <algorithm>
 #include <array>

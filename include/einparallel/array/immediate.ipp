@@ -143,34 +143,49 @@ EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
     }
 }
 
+/// Extents agree, the output is dense, and operands are nowhere near it, or are `in_place` and read element for element
+/// where it is written: nothing else can be wrong. Extents are known by label, −1 where no block has one.
+EINPARALLEL_INLINE bool is_plain(const labelled_block& output, std::span<const labelled_block> operands, bool in_place,
+                                 std::span<index> extents) {
+    std::fill(extents.begin(), extents.end(), -1);
+    const auto [begin, end] = output.handle.touched();
+    bool plain = merge_extents(extents, output) == no_label && output.handle.data != nullptr && begin != end &&
+                 is_dense(output.handle.extents, output.handle.strides);
+    for (const labelled_block& operand : operands) {
+        const auto [from, to] = operand.handle.touched();
+        plain = merge_extents(extents, operand) == no_label && plain && operand.handle.data != nullptr && from != to &&
+                (to <= begin || end <= from || (in_place && is_read_in_place(output, operand)));
+    }
+    return plain;
+}
+
+EINPARALLEL_INLINE operand_block read_block(const labelled_block& operand) {
+    return {operand.handle.data, operand.labels, {operand.handle.strides, operand.labels.size()}};
+}
+EINPARALLEL_INLINE output_block written_block(const labelled_block& output) {
+    return {const_cast<void*>(output.handle.data), output.labels, {output.handle.strides, output.labels.size()}};
+}
+
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
                                            small_vector<index, 16>& extents, operand_block* operands, growth grow) {
     labelled_block output{blocks[0], {form.output, blocks[0].extents.size()}};
     if (grow != nullptr && lacks_extents(output.handle)) {
         let_grow(form.names, leaves_of(form, blocks), *grow, output);
     }
-    // Where the output is dense and no operand is near it, nothing but extents can be wrong.
-    const auto [begin, end] = output.handle.touched();
-    extents.resize(form.names.size(), -1);
-    bool is_plain = merge_extents(extents, output) == no_label && output.handle.data != nullptr && begin != end &&
-                    is_dense(output.handle.extents, output.handle.strides);
+    extents.resize(form.names.size());
+    labelled_block read[2];
     const label_id* labels = form.operands;
-    for (const block_handle& block : blocks.subspan(1)) {
-        const std::size_t rank = block.extents.size();
-        const auto [from, to] = block.touched();
-        is_plain = merge_extents(extents, {block, {labels, rank}}) == no_label && is_plain && block.data != nullptr &&
-                   from != to && (to <= begin || end <= from);
-        operands[&block - &blocks[1]] = {block.data, {labels, rank}, {block.strides, rank}};
-        labels += rank;
+    const std::size_t count = blocks.size() - 1;
+    for (std::size_t operand = 0; operand < count; ++operand) {
+        read[operand] = {blocks[operand + 1], {labels, blocks[operand + 1].extents.size()}};
+        operands[operand] = read_block(read[operand]);
+        labels += operands[operand].labels.size();
     }
-    if (!is_plain) {
+    if (!is_plain(output, {read, count}, form.in_place, extents)) {
         immediate_builder(form.names, output, leaves_of(form, blocks), nullptr);
     }
     fill_in(extents);
-    return {extents,
-            {operands, blocks.size() - 1},
-            {const_cast<void*>(output.handle.data), output.labels, {output.handle.strides, output.labels.size()}},
-            form.mode};
+    return {extents, {operands, count}, written_block(output), form.mode};
 }
 
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,
@@ -223,12 +238,9 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     }
     small_vector<operand_block, 8> blocks;
     for (const labelled_block& operand : operands) {
-        blocks.push_back({operand.handle.data, operand.labels, {operand.handle.strides, operand.labels.size()}});
+        blocks.push_back(read_block(operand));
     }
-    work({extents_,
-          {blocks.data(), blocks.size()},
-          {const_cast<void*>(made.handle.data), made.labels, {made.handle.strides, made.labels.size()}},
-          sink.value_or(write_mode::overwrite)});
+    work({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)});
     return made.handle;
 }
 
@@ -242,11 +254,21 @@ EINPARALLEL_INLINE block_handle immediate_builder::join(destination sink, std::s
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
                                         std::span<const labelled_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow) {
-    std::vector<statement_leaf> leaves;
-    for (const labelled_block& operand : operands) {
-        leaves.push_back({operand, true, (ends >> leaves.size() & 1) != 0});
+    small_vector<index, 16> extents(names.size());
+    if ((grow != nullptr && lacks_extents(target.handle)) || !is_plain(target, operands, true, extents)) {
+        std::vector<statement_leaf> leaves;
+        for (const labelled_block& operand : operands) {
+            leaves.push_back({operand, true, (ends >> leaves.size() & 1) != 0});
+        }
+        immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
+        return;
     }
-    immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
+    fill_in(extents);
+    small_vector<operand_block, 8> blocks;
+    for (const labelled_block& operand : operands) {
+        blocks.push_back(read_block(operand));
+    }
+    run_join({extents, {blocks.data(), blocks.size()}, written_block(target), mode}, work);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -17,6 +17,7 @@
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <array>

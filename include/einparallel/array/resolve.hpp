@@ -6,6 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
 
 #include <array>
 #include <cstddef>

@@ -81,14 +81,15 @@ class odometer {
 public:
     using loop_list = small_vector<std::size_t, 12>;
 
-    /// @param chosen loops of the nest, outermost first; the nest must outlive the odometer
+    /// @param chosen loops of the nest, outermost first; they and the nest must outlive the odometer
     odometer(const loop_nest& nest, const loop_list& chosen)
-        : nest_(&nest), chosen_(chosen), counters_(chosen.size(), 0) {}
+        : nest_(&nest), chosen_(&chosen), counters_(chosen.size(), 0) {}
+    odometer(const loop_nest& nest, loop_list&& chosen) = delete;
 
     /// Goes to the next point; false (and back at the start, offsets too) after the last one.
     bool advance(index* offsets) {
-        for (std::size_t position = chosen_.size(); position-- > 0;) {
-            const std::size_t loop = chosen_[position];
+        for (std::size_t position = chosen_->size(); position-- > 0;) {
+            const std::size_t loop = (*chosen_)[position];
             const index* moves = nest_->of(loop);
             if (++counters_[position] < nest_->extents[loop]) {
                 for (std::size_t slot = 0; slot < nest_->slots; ++slot) {
@@ -108,7 +109,7 @@ public:
     /// How many points there are.
     [[nodiscard]] index size() const {
         index points = 1;
-        for (const std::size_t loop : chosen_) {
+        for (const std::size_t loop : *chosen_) {
             points *= nest_->extents[loop];
         }
         return points;
@@ -116,8 +117,8 @@ public:
 
     /// Goes from the first point to point `number`; offsets are those of the first.
     void go_to(index number, index* offsets) {
-        for (std::size_t position = chosen_.size(); position-- > 0;) {
-            const std::size_t loop = chosen_[position];
+        for (std::size_t position = chosen_->size(); position-- > 0;) {
+            const std::size_t loop = (*chosen_)[position];
             const index step = number % nest_->extents[loop];
             number /= nest_->extents[loop];
             counters_[position] = step;
@@ -129,7 +130,7 @@ public:
 
 private:
     const loop_nest* nest_;
-    loop_list chosen_;
+    const loop_list* chosen_;
     small_vector<index, 12> counters_;
 };
 

@@ -170,6 +170,10 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
 
 EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
     row_order order;
+    if (nest.size() == 1) {
+        order.inner = 0;
+        return order;
+    }
     double cheapest = 0;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
         const double cost = row_cost(nest, loop);

@@ -94,8 +94,8 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_par
         T* into = static_cast<T*>(const_cast<void*>(to.first));
         const T* x = static_cast<const T*>(from.first);
         for (index part = 0; part < parts; ++part, into += to.beyond, x += from.beyond) {
-            if (to.move == 1 && from.move == 0) {
-                std::fill_n(into, length, T(*x));
+            if (to.move == 1 && from.move <= 1 && from.move >= 0) {
+                from.move == 0 ? std::fill_n(into, length, T(*x)) : std::copy_n(x, length, into);
                 continue;
             }
             for (index i = 0; i < length; ++i) {
@@ -196,20 +196,23 @@ private:
 
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     loop_nest piece;
-    small_vector<index, 12> offsets(nest_->slots, 0);
+    const std::size_t slots = nest_->slots;
+    small_vector<index, 36> numbers(3 * slots, 0);
+    index* const offsets = numbers.data();
+    index* const starts = offsets + slots;
+    const index* const still = starts + slots;
     if (shared_ != row_order::none) {
         piece = *nest_;
         piece.extents[shared_] = own_.end - own_.begin;
-        for (std::size_t slot = 0; slot < nest_->slots; ++slot) {
+        for (std::size_t slot = 0; slot < slots; ++slot) {
             offsets[slot] = own_.begin * nest_->of(shared_)[slot];
         }
     }
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
     worker.stream(streams_);
-    const small_vector<index, 12> still(nest.slots, 0);
     const bool tiled = order_.tiled != row_order::none;
-    const auto moves_of = [&](std::size_t loop) { return loop != row_order::none ? nest.of(loop) : still.data(); };
+    const auto moves_of = [&](std::size_t loop) { return loop != row_order::none ? nest.of(loop) : still; };
     const index* const along = moves_of(order_.inner);
     const index* const beyond = moves_of(order_.second);
     const index* const across = moves_of(order_.tiled);
@@ -233,7 +236,6 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                                                                           : worker.width();
     // As many parts however long a thread's own are, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
-    small_vector<index, 12> starts(nest.slots, 0);
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
     gathered_rows gathered(operands, width);
@@ -244,10 +246,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         gathered.use(operand, !as_it_is);
     }
     odometer output(nest, order_.outer_output);
-    odometer around(nest, sums ? order_.outer_contracted : odometer::loop_list());  // of sums along the row
-    odometer inside(nest, sums ? odometer::loop_list() : order_.outer_contracted);
+    odometer contracted(nest, order_.outer_contracted);  // inside a row, or around sums along it
     const auto start_at = [&](index position, index row) {
-        for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+        for (std::size_t slot = 0; slot < slots; ++slot) {
             starts[slot] = (continued ? position / inner * beyond[slot] : position * along[slot]) + row * across[slot];
         }
     };
@@ -257,32 +258,33 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
             for (index start = 0; start < length; start += width) {
                 const index count = std::min(width, length - start);
                 const index part = continued ? inner : count;
+                const index parts = continued ? count / inner : 1;
                 for (index row = 0; row < rows; ++row) {
                     start_at(start, row);
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
-                        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+                        for (std::size_t slot = 1; slot < slots; ++slot) {
                             places[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], part,
-                                                             beyond[slot], count / part);
+                                                             beyond[slot], parts);
                         }
                         worker.accumulate(places.data(), moves.data(), count, first);
                         report(nest.hook, count);
                         first = false;
-                    } while (inside.advance(offsets.data()));
+                    } while (!sums && contracted.advance(offsets));
                     const bool whole = sums || in_line(0);
-                    for (index done = 0; !sums && done < count; done += whole ? count : part) {
-                        worker.write(done, offsets[0] + starts[0] + done / part * beyond[0], along[0],
+                    for (index number = 0; !sums && number < (whole ? 1 : parts); ++number) {
+                        worker.write(number * part, offsets[0] + starts[0] + number * beyond[0], along[0],
                                      whole ? count : part);
                         first = true;
                     }
                 }
             }
-        } while (around.advance(offsets.data()));
+        } while (sums && contracted.advance(offsets));
         if (sums) {
             worker.fold(elements, std::min(width, length) / elements);
             worker.write(0, offsets[0], along[0], elements);
         }
-    } while (output.advance(offsets.data()));
+    } while (output.advance(offsets));
     if (streams_) {
         end_streaming();
     }
@@ -308,7 +310,8 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
         }
     });
     worker.fold(elements, pieces);
-    odometer point(nest, output_loops(nest));
+    const odometer::loop_list loops = output_loops(nest);
+    odometer point(nest, loops);
     small_vector<index, 12> offsets(nest.slots, 0);
     for (index element = 0; element < elements; ++element) {
         worker.write(element, offsets[0], 1, 1);
@@ -333,7 +336,8 @@ EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
 
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction) {
     if (!nest.output_empty && nest.sum_empty && call.mode == write_mode::overwrite) {
-        odometer point(nest, output_loops(nest));
+        const odometer::loop_list loops = output_loops(nest);
+        odometer point(nest, loops);
         small_vector<index, 12> offsets(nest.slots, 0);
         do {
             copy_rows(reduction.bytes, {static_cast<std::byte*>(call.output.data) + offsets[0] * reduction.bytes},

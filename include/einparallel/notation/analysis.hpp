@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/leaves.hpp>
 
 #include <algorithm>
 #include <array>
@@ -155,27 +156,6 @@ struct labels_of_statement {
 /// A statement.
 template <class LeftLabels, class Right>
 using statement = labels_of_statement<LeftLabels, typename Right::labels>;
-
-// --- leaves ---
-
-/// An operand may stand in a statement that is recorded, or in one that runs at once.
-template <class Operand, bool Recorded>
-inline constexpr bool stands_in = !Recorded || requires {
-    Operand::waits;
-};
-template <bool Recorded>
-inline constexpr bool stands_in<refused_operand, Recorded> = true;
-
-/// All leaves of E may.
-template <bool Recorded, class E>
-inline constexpr bool leaves_stand_in = leaves_stand_in<Recorded, decltype(E::inner)>;
-template <bool Recorded, class Operand, class Labels>
-inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
-template <bool Recorded, class T>
-inline constexpr bool leaves_stand_in<Recorded, constant<T>> = true;
-template <bool Recorded, class Function, class... Arguments>
-inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
-    (leaves_stand_in<Recorded, Arguments> && ...);
 
 // --- mistakes: which label or terms break a rule. The sentences stand in the function that a user calls, for a
 // compiler writes a line for every template on the way from there; what is wrong stands in the note below them. ---

@@ -129,57 +129,6 @@ struct softmax_node : expression_base {
     explicit softmax_node(Inner of) : inner(std::move(of)) {}
 };
 
-/// Types, in an order.
-template <class... T>
-struct type_list {
-    static constexpr std::size_t size = sizeof...(T);
-};
-
-/// The leaves of an expression but its numbers, in the order written.
-template <class E>
-struct leaves_of {
-    using type = typename leaves_of<decltype(E::inner)>::type;
-};
-template <class Operand, class Labels>
-struct leaves_of<leaf<Operand, Labels>> {
-    using type = type_list<leaf<Operand, Labels>>;
-};
-template <class T>
-struct leaves_of<constant<T>> {
-    using type = type_list<>;
-};
-template <class Function, class... Arguments>
-struct leaves_of<join_node<Function, Arguments...>> {
-    using type = concatenate_t<type_list<>, typename leaves_of<Arguments>::type...>;
-};
-template <class E>
-using leaves_t = typename leaves_of<E>::type;
-
-/// Calls visit(leaf, reduced) for all of them; `reduced` is a std::bool_constant, true inside a reduction or softmax.
-template <bool Reduced = false, class Operand, class Labels, class Visit>
-void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
-    visit(node, std::bool_constant<Reduced>{});
-}
-template <bool Reduced = false, class T, class Visit>
-void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
-template <bool Reduced, class... Nodes, class Visit>
-void for_each_leaf_in(const node_list<Nodes...>& nodes, const Visit& visit) {
-    for_each_leaf<Reduced>(nodes.first, visit);
-    if constexpr (sizeof...(Nodes) == 2) {
-        for_each_leaf<Reduced>(nodes.second, visit);
-    } else if constexpr (sizeof...(Nodes) > 2) {
-        for_each_leaf_in<Reduced>(nodes.rest, visit);
-    }
-}
-template <bool Reduced = false, class Function, class... Arguments, class Visit>
-void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
-    for_each_leaf_in<Reduced>(node.arguments, visit);
-}
-template <bool Reduced = false, class E, class Visit>
-void for_each_leaf(const E& node, const Visit& visit) {
-    for_each_leaf<true>(node.inner, visit);
-}
-
 /// Numbers that mix into expressions.
 template <class T>
 concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value;

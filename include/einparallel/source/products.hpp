@@ -7,7 +7,7 @@
 #include <einparallel/kernel/product/contract.ipp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/softmax.ipp>
-#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
 
 #include <type_traits>
 #include <vector>

@@ -14,6 +14,7 @@
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -101,7 +102,8 @@ struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, I
     }
 
 private:
-    static constexpr index block = 16;
+    static constexpr std::size_t smallest = std::min({sizeof(Out), sizeof(In)...});
+    static constexpr index block = smallest < 4 ? 16 : index(EINPARALLEL_DETAIL_BYTES / smallest);
     static constexpr index piece = 64;
 
     template <std::size_t... R>

@@ -1,0 +1,83 @@
+#pragma once
+// The leaves of an expression: as a list of types, one after the other, and whether all of them may stand in a
+// statement.
+
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// Types, in an order.
+template <class... T>
+struct type_list {
+    static constexpr std::size_t size = sizeof...(T);
+};
+
+/// The leaves of an expression but its numbers, in the order written.
+template <class E>
+struct leaves_of {
+    using type = typename leaves_of<decltype(E::inner)>::type;
+};
+template <class Operand, class Labels>
+struct leaves_of<leaf<Operand, Labels>> {
+    using type = type_list<leaf<Operand, Labels>>;
+};
+template <class T>
+struct leaves_of<constant<T>> {
+    using type = type_list<>;
+};
+template <class Function, class... Arguments>
+struct leaves_of<join_node<Function, Arguments...>> {
+    using type = concatenate_t<type_list<>, typename leaves_of<Arguments>::type...>;
+};
+template <class E>
+using leaves_t = typename leaves_of<E>::type;
+
+/// Calls visit(leaf, reduced) for all of them; `reduced` is a std::bool_constant, true inside a reduction or softmax.
+template <bool Reduced = false, class Operand, class Labels, class Visit>
+void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
+    visit(node, std::bool_constant<Reduced>{});
+}
+template <bool Reduced = false, class T, class Visit>
+void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
+template <bool Reduced, class... Nodes, class Visit>
+void for_each_leaf_in(const node_list<Nodes...>& nodes, const Visit& visit) {
+    for_each_leaf<Reduced>(nodes.first, visit);
+    if constexpr (sizeof...(Nodes) == 2) {
+        for_each_leaf<Reduced>(nodes.second, visit);
+    } else if constexpr (sizeof...(Nodes) > 2) {
+        for_each_leaf_in<Reduced>(nodes.rest, visit);
+    }
+}
+template <bool Reduced = false, class Function, class... Arguments, class Visit>
+void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
+    for_each_leaf_in<Reduced>(node.arguments, visit);
+}
+template <bool Reduced = false, class E, class Visit>
+void for_each_leaf(const E& node, const Visit& visit) {
+    for_each_leaf<true>(node.inner, visit);
+}
+
+/// An operand may stand in a statement that is recorded, or in one that runs at once.
+template <class Operand, bool Recorded>
+inline constexpr bool stands_in = !Recorded || requires {
+    Operand::waits;
+};
+template <bool Recorded>
+inline constexpr bool stands_in<refused_operand, Recorded> = true;
+
+/// All leaves of E may.
+template <bool Recorded, class E>
+inline constexpr bool leaves_stand_in = leaves_stand_in<Recorded, decltype(E::inner)>;
+template <bool Recorded, class Operand, class Labels>
+inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
+template <bool Recorded, class T>
+inline constexpr bool leaves_stand_in<Recorded, constant<T>> = true;
+template <bool Recorded, class Function, class... Arguments>
+inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
+    (leaves_stand_in<Recorded, Arguments> && ...);
+
+}  // namespace einparallel::detail
