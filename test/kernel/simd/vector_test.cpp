@@ -278,7 +278,7 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     call.b_point = b.layout.step;
     call.c_point = c.layout.step;
     call.b_column = call.c_column = code::lanes;
-    code::template small<bytes, tile_rows_are::batch>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
+    code::template small<bytes, true>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
     c.layout.template copy<code::lanes, false>(c.packed.data(), c.memory.data(), points);
     CHECK(c.memory == expected);
 }

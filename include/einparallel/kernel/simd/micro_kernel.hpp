@@ -57,10 +57,8 @@ tile_kernel product_tile_kernel_of(const T* scale) {
             }
             row_offsets = row_places;
         }
-        constexpr R one = 1;
-        const R* const factor = parts > 1 ? &one : static_cast<const R*>(context);
-        code::run(*factor, parts * depth, high, static_cast<const R*>(a), static_cast<const R*>(b), static_cast<R*>(c),
-                  row_offsets, places, add);
+        code::run(parts > 1 ? R(1) : *static_cast<const R*>(context), parts * depth, high, static_cast<const R*>(a),
+                  static_cast<const R*>(b), static_cast<R*>(c), row_offsets, places, add);
     };
     kernel.row_step = code::row_step;
     kernel.pack_a = kernel.pack_b = &pack_panels;

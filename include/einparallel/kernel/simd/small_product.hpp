@@ -41,7 +41,7 @@ public:
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
                 with_best_instructions([&](auto set) {
-                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), tile_rows_are::batch>;
+                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), true>;
                 });
             } else if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);

@@ -50,30 +50,43 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// The plane is copied first: for all the compiler knows stores may write to it.
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-        const auto [rows, columns, z_row, x_row, y_row, x_moves, y_moves, add, streams, scale] = plane;
-        for (index row = 0; row < rows; ++row) {
-            const vector x_still = vector{} + *x;
-            const vector y_still = vector{} + *y;
+        const product_plane<T> own = plane;
+        for (index row = 0; row < own.rows; ++row) {
+            const vector still[2] = {vector{} + *x, vector{} + *y};
+            const T* left = own.x_moves ? x : reinterpret_cast<const T*>(&still[0]);
+            const T* right = own.y_moves ? y : reinterpret_cast<const T*>(&still[1]);
+            const index left_step = own.x_moves ? lanes : 0;
+            const index right_step = own.y_moves ? lanes : 0;
             index at = 0;
-            for (; at + lanes <= columns; at += lanes) {
-                vector value = x_moves ? *reinterpret_cast<const loose*>(x + at) : x_still;
-                value *= y_moves ? *reinterpret_cast<const loose*>(y + at) : y_still;
-                value *= scale;
-                if (streams) {
+            const auto pass = [&](auto put) EINPARALLEL_DETAIL_TARGET {
+                for (; at + lanes <= own.columns; at += lanes) {
+                    vector value = *reinterpret_cast<const loose*>(left) * *reinterpret_cast<const loose*>(right);
+                    value *= own.scale;
+                    put(z + at, value);
+                    left += left_step;
+                    right += right_step;
+                }
+            };
+            if (own.streams) {
+                pass([](T* place, const vector& value) EINPARALLEL_DETAIL_TARGET {
                     doubles streamed;  // nvcc casts no vectors
                     __builtin_memcpy(&streamed, &value, sizeof(value));
-                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), streamed);
-                } else {
-                    *reinterpret_cast<loose*>(z + at) = add ? *reinterpret_cast<loose*>(z + at) + value : value;
-                }
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place), streamed);
+                });
+            } else if (own.add) {
+                pass([](T* place, const vector& value)
+                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(place) += value; });
+            } else {
+                pass([](T* place, const vector& value)
+                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(place) = value; });
             }
-            for (; at < columns; ++at) {
-                const T value = scale * (x[x_moves ? at : 0] * y[y_moves ? at : 0]);
-                z[at] = add ? z[at] + value : value;
+            for (; at < own.columns; ++at) {
+                const T value = own.scale * (x[own.x_moves ? at : 0] * y[own.y_moves ? at : 0]);
+                z[at] = own.add ? z[at] + value : value;
             }
-            z += z_row;
-            x += x_row;
-            y += y_row;
+            z += own.z_row;
+            x += own.x_row;
+            y += own.y_row;
         }
     }
 

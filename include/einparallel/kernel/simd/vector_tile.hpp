@@ -21,14 +21,8 @@ struct small_step {
     index b;
 };
 
-/// What the rows of A are that a micro-kernel multiplies.
-enum class tile_rows_are : std::uint8_t {
-    in_place,  ///< anywhere; vectors of B and C follow one another
-    packed,    ///< neighbours, one element for each row; vectors of B and C are evenly apart
-    batch,     ///< vectors, too: of points of a batch
-};
-
-/// A product of tiles: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at points evenly apart.
+/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at
+/// points evenly apart.
 /// Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a vector, and all three
 /// are contiguous along it.
 struct small_call {
@@ -130,7 +124,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     };
 
     /// sums[i][v] += A[i] · B[v], and one step further along A and B.
-    template <int Rows, int Parts, index Bytes, tile_rows_are Are>
+    template <int Rows, int Parts, index Bytes, bool Batch>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
         typename some_lanes<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
@@ -142,37 +136,29 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                if constexpr (Are == tile_rows_are::batch) {
+                if constexpr (Batch) {
                     sums[row][part] += *reinterpret_cast<const loose_part*>(rows_of_a[row] + along_a) * right[part];
-                } else if constexpr (std::is_same_v<T, bool>) {
-                    sums[row][part] |= lane(rows_of_a[row][along_a]) & right[part];
                 } else {
-                    sums[row][part] += lane(rows_of_a[row][along_a]) * right[part];
+                    sums[row][part] += rows_of_a[row][along_a] * right[part];
                 }
             }
         }
-        if constexpr (Are == tile_rows_are::packed) {
-            along_a += rows;
-            row_of_b += columns;
-        } else {
-            along_a += by.a;
-            row_of_b += by.b;
-            __asm__("" : "+r"(along_a), "+r"(row_of_b));
-        }
+        along_a += by.a;
+        row_of_b += by.b;
+        __asm__("" : "+r"(along_a), "+r"(row_of_b));
     }
 
     /// Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows may be copies of one
     /// another, and the last vector may overlap the one before. Few instructions surround the multiply-adds of a small
     /// tile: what the compiler would compute again for every row is hidden from it. Rows at a + soon[row], unless that
     /// is null, are asked for: processors fetch ahead along few stretches of memory.
-    template <int Rows, int Parts, index Bytes, tile_rows_are Are = tile_rows_are::in_place>
+    template <int Rows, int Parts, index Bytes, bool Batch = false>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tiles(const small_call& call, const T* a,
                                                                      const index* a_rows, const index* soon, const T* b,
                                                                      T* c, const index* c_rows, index width,
                                                                      index points, bool add) {
-        constexpr bool apart = Are != tile_rows_are::in_place;  // vectors of B and of C
-        static_assert(!apart || Parts == 2);
-        constexpr index wide = apart ? 1 : Bytes / index(sizeof(T));  // columns of a vector
+        static_assert(!Batch || Parts == 2);
+        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));  // columns of a vector
         using part_vector = typename some_lanes<Bytes>::vector;
         using loose_part = typename some_lanes<Bytes>::loose;
         const small_step* const along = call.along;
@@ -182,12 +168,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         for (index point = 0; point < points; ++point) {
             const T* rows_of_a[Rows];
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                if constexpr (Are == tile_rows_are::packed) {
-                    rows_of_a[row] = a + row;
-                } else {
-                    rows_of_a[row] = a + (point * call.a_point + a_rows[row]);
-                    __asm__("" : "+r"(rows_of_a[row]));
-                }
+                rows_of_a[row] = a + (point * call.a_point + a_rows[row]);
+                __asm__("" : "+r"(rows_of_a[row]));
             }
             index asked = 0;
             index at_b = point * call.b_point;
@@ -199,8 +181,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     asked = due;
                 }
                 const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
-                const index last_of_b = apart ? last * call.b_column : last + (Parts - 1) / 2 * call.b_gap;
-                const index last_of_c = apart ? last * call.c_column : last;
+                const index last_of_b = Batch ? last * call.b_column : last + (Parts - 1) / 2 * call.b_gap;
+                const index last_of_c = Batch ? last * call.c_column : last;
                 part_vector sums[Rows][Parts];
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                     EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
@@ -211,17 +193,13 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     index along_a = along[first].a;
                     const T* row_of_b = b + (at_b + along[first].b);
                     EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
-                        multiply_add<Rows, Parts, Bytes, Are>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                        multiply_add<Rows, Parts, Bytes, Batch>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
                 if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            if constexpr (std::is_same_v<T, bool>) {
-                                sums[row][part] &= lane(scale);
-                            } else {
-                                sums[row][part] *= lane(scale);
-                            }
+                            sums[row][part] *= scale;
                         }
                     }
                 }
@@ -229,13 +207,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 if (add) {  // all are read before any is written: rows may be copies
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            const part_vector before = *reinterpret_cast<const loose_part*>(
+                            sums[row][part] += *reinterpret_cast<const loose_part*>(
                                 into + (c_rows[row] + (part + 1 < Parts ? part * wide : last_of_c)));
-                            if constexpr (std::is_same_v<T, bool>) {
-                                sums[row][part] |= before;
-                            } else {
-                                sums[row][part] += before;
-                            }
                         }
                     }
                 }
@@ -247,26 +220,25 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                             sums[row][part];
                     }
                 }
-                at_b += apart ? Parts * call.b_column : Parts * wide + call.b_gap;
-                at_c += apart ? Parts * call.c_column : Parts * wide;
+                at_b += Batch ? Parts * call.b_column : Parts * wide + call.b_gap;
+                at_c += Batch ? Parts * call.c_column : Parts * wide;
             }
         }
     }
 
     /// With vectors of Bytes bytes.
     /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
-    template <index Bytes, tile_rows_are Are = tile_rows_are::in_place>
+    template <index Bytes, bool Batch = false>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
-        constexpr bool batch = Are == tile_rows_are::batch;
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
         // Of the widest vectors few shapes: few columns fill several.
-        constexpr bool all_shapes = !batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
+        constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
         constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
-        constexpr index wide = batch ? 1 : Bytes / index(sizeof(T));
+        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
-        const bool odd = !batch && vectors % 2 != 0;
-        const index tallest = vectors == 1 && !batch ? most_alone : odd ? 4 : most;
+        const bool odd = !Batch && vectors % 2 != 0;
+        const index tallest = vectors == 1 && !Batch ? most_alone : odd ? 4 : most;
         const index paired = odd ? std::max<index>(vectors - odd_parts, 0) * wide : call.n;  // columns
         const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
         for (index point = 0; point < call.points; point += together) {
@@ -292,7 +264,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 const index* const soon = asks ? call.a_rows + row + call.ahead : nullptr;
                 row += high;
                 if (paired > 0) {
-                    auto kernel = high == most ? &tiles<most, 2, Bytes, Are> : &tiles<4, 2, Bytes, Are>;
+                    auto kernel = high == most ? &tiles<most, 2, Bytes, Batch> : &tiles<4, 2, Bytes, Batch>;
                     if constexpr (all_shapes) {
                         kernel = high == 2 ? &tiles<2, 2, Bytes> : kernel;
                     }
@@ -311,24 +283,57 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// C(high × columns) (+)= A · B, both packed, of A the rows of a micro-panel and of B its columns for each step. It
-    /// computes a multiple of row_step rows, at most `rows`, of which those beyond `high` may be copies. On a cache
-    /// line, so that its speed does not depend on where the linker puts it (by 5 %).
-    /// @param vector_offsets  of the two vectors of a row of C
-    static void run(const T& scale, index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
+    /// C(Rows × columns) (+)= scale · A · B, A packed depth-major in micro-panels of `rows`, B in micro-panels of
+    /// `columns`. Row i of C starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read
+    /// only where `add`. On a cache line, so that its speed does not depend on where the linker puts it (by 5 %).
+    template <int Rows>
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tile(T scale, index depth, const T* a, const T* b, T* c,
+                                                                    const index* row_offsets,
+                                                                    const index* vector_offsets, bool add) {
+        using vector = typename some_lanes<EINPARALLEL_DETAIL_BYTES>::vector;
+        using loose = typename some_lanes<EINPARALLEL_DETAIL_BYTES>::loose;
+        vector sums[Rows][2];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            sums[row][0] = sums[row][1] = vector{};
+        }
+        EINPARALLEL_DETAIL_FOUR_STEPS for (index step = 0; step < depth; ++step) {
+            const vector right[2] = {*reinterpret_cast<const loose*>(b), *reinterpret_cast<const loose*>(b + lanes)};
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < 2; ++part) {
+                    if constexpr (std::is_same_v<T, bool>) {
+                        sums[row][part] |= lane(a[row]) & right[part];
+                    } else {
+                        sums[row][part] += lane(a[row]) * right[part];
+                    }
+                }
+            }
+            a += rows;
+            b += columns;
+        }
+        const bool scales = scale != T(1);
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < 2; ++part) {
+                vector& sum = sums[row][part];
+                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
+                if constexpr (std::is_same_v<T, bool>) {
+                    sum &= lane(scale);
+                    *into = add ? *into | sum : sum;
+                } else {
+                    sum = scales ? lane(scale) * sum : sum;
+                    *into = add ? *into + sum : sum;
+                }
+            }
+        }
+    }
+
+    /// The same for any number of rows up to `rows`; it computes a multiple of `row_step` of them, and writes those of
+    /// row_offsets that it computed.
+    static void run(T scale, index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
                     const index* vector_offsets, bool add) {
-        constexpr small_step steps[2] = {{0, 0}, {rows, columns}};
-        small_call call;
-        call.k = call.even = depth;
-        call.along = steps;
-        call.scale = &scale;
-        call.b_column = lanes;
-        call.c_column = vector_offsets[1] - vector_offsets[0];
-        constexpr tile_rows_are packed = tile_rows_are::packed;
-        const auto tile = high > 2 * row_step ? &tiles<int(rows), 2, EINPARALLEL_DETAIL_BYTES, packed>
-                          : high > row_step   ? &tiles<int(2 * row_step), 2, EINPARALLEL_DETAIL_BYTES, packed>
-                                              : &tiles<int(row_step), 2, EINPARALLEL_DETAIL_BYTES, packed>;
-        tile(call, a, nullptr, nullptr, b, c + vector_offsets[0], row_offsets, 2, 1, add);
+        const auto kernel = high > 2 * row_step ? &tile<int(rows)>
+                            : high > row_step   ? &tile<int(2 * row_step)>
+                                                : &tile<int(row_step)>;
+        kernel(scale, depth, a, b, c, row_offsets, vector_offsets, add);
     }
 };
 
