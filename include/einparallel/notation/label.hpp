@@ -119,10 +119,16 @@ template <class... A, class B, class... Rest>
 struct united<label_list<A...>, label_list<B, Rest...>>
     : united<std::conditional_t<(std::is_same_v<A, B> || ...), label_list<A...>, label_list<A..., B>>,
              label_list<Rest...>> {};
+template <class... Lists>
+struct all_united;
+template <class A>
+struct all_united<A> {
+    using type = A;
+};
 template <class A, class B, class... Rest>
-struct all_united : all_united<typename all_united<A, B>::type, Rest...> {};
-template <class A, class B>
-struct all_united<A, B> : std::conditional_t<std::is_same_v<A, B>, std::type_identity<A>, united<A, B>> {};
+struct all_united<A, B, Rest...>
+    : all_united<typename std::conditional_t<std::is_same_v<A, B>, std::type_identity<A>, united<A, B>>::type,
+                 Rest...> {};
 template <class... Lists>
 using united_t = typename all_united<label_list<>, Lists...>::type;
 
