@@ -22,9 +22,8 @@ struct small_step {
 };
 
 /// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at
-/// points evenly apart.
-/// Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a vector, and all three
-/// are contiguous along it.
+/// points evenly apart. Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a
+/// vector, and all three are contiguous along it.
 struct small_call {
     index m = 0;
     index n = 0;
