@@ -95,6 +95,32 @@ TEST_CASE("an element is rounded as its formula is written") {
     for (ep::index each = 0; each < 999; ++each) {
         CHECK(z(each) == 0.0);
     }
+    for (const ep::index n : {5, 999}) {
+        ep::array<double, 1> y({n}), w({n});
+        for (ep::index each = 0; each < n; ++each) {
+            y(each) = 1.0 / (static_cast<double>(each) + 3.1);
+            w(each) = 1.0 / (static_cast<double>(each) + 1.7);
+        }
+        const auto is_rounded_as = [&](auto formula) {
+            for (ep::index each = 0; each < n; ++each) {
+                if (z(each) != formula(y(each), w(each))) {
+                    return false;
+                }
+            }
+            return true;
+        };
+        z = {};
+        z(i) = 0.3 * y(i) * w(i);
+        CHECK(is_rounded_as([](double a, double b) { return 0.3 * a * b; }));
+        z(i) = 0.3 * (y(i) * w(i));
+        CHECK(is_rounded_as([](double a, double b) { return 0.3 * (a * b); }));
+        z(i) = y(i) * 0.3 * 0.7;
+        CHECK(is_rounded_as([](double a, double /*b*/) { return a * 0.3 * 0.7; }));
+        z(i) = w(i) * (y(i) * w(i));
+        CHECK(is_rounded_as([](double a, double b) { return b * (a * b); }));
+        z(i) = -(y(i) * 0.3) * (0.7 * w(i));
+        CHECK(is_rounded_as([](double a, double b) { return -(a * 0.3) * (0.7 * b); }));
+    }
 }
 
 TEST_CASE("identities where there is nothing to aggregate") {

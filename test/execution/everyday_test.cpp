@@ -48,6 +48,27 @@ TEST_CASE("values are repeated along a new label: by += where the tensor has it,
     CHECK(wrong == 0);
 }
 
+TEST_CASE("where nothing is summed an element is rounded as it is written") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, ep::uniform(5));
+    const ep::tensor<double, 2> Y = ep::generate<double>({rows, columns}, ep::uniform(6));
+    ep::tensor<double, 2> Z, W;
+    Z(i, j) = 0.3 * X(i, j) * (Y(i, j) * 0.7);
+    W(i, j) = X(i, j) * (Y(i, j) * Z(i, j));
+    const auto [z, w] = ep::evaluate(world, {.objective = ep::objective::bytes}, Z, W);
+    const ep::array<double, 2> scaled = z.allgather(), product = w.allgather();
+    int wrong = 0;
+    for (ep::index row = 0; row < rows; ++row) {
+        for (ep::index column = 0; column < columns; ++column) {
+            const double x = ep::uniform(5)(row, column);
+            const double y = ep::uniform(6)(row, column);
+            wrong += scaled(row, column) == 0.3 * x * (y * 0.7) ? 0 : 1;
+            wrong += product(row, column) == x * (y * (0.3 * x * (y * 0.7))) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("mean, where, iota, places and random numbers on ranks") {
     ep::context world(MPI_COMM_WORLD);
     ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value), Z;

@@ -107,9 +107,20 @@ struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : fact
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
 
-/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number.
+/// Multiplications of numbers and factors.
+template <class E>
+inline constexpr int multiplications = 0;
+template <class A>
+inline constexpr int multiplications<join_node<negate, A>> = multiplications<A>;
+template <class A, class B>
+inline constexpr int multiplications<join_node<times, A, B>> = multiplications<A> + multiplications<B> + 1;
+
+/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
+/// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
 template <class Statement, class T, class E>
-inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 && factors<Statement, E, T, E>::count < unfit;
+inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
+                                   factors<Statement, E, T, E>::count < unfit &&
+                                   (Statement::template aggregates<E> || multiplications<E> <= 1);
 
 /// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
 /// scale.

@@ -51,8 +51,14 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         const product_plane<T> own = plane;
+        vector still[2];  // what a constant operand is read from
         for (index row = 0; row < own.rows; ++row) {
-            const vector still[2] = {vector{} + *x, vector{} + *y};
+            if (!own.x_moves) {
+                still[0] = vector{} + *x;
+            }
+            if (!own.y_moves) {
+                still[1] = vector{} + *y;
+            }
             const T* left = own.x_moves ? x : reinterpret_cast<const T*>(&still[0]);
             const T* right = own.y_moves ? y : reinterpret_cast<const T*>(&still[1]);
             const index left_step = own.x_moves ? lanes : 0;
