@@ -107,20 +107,24 @@ struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : fact
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
 
-/// Multiplications of numbers and factors.
+/// E is a factor, or a product of two, with neither number nor sign.
 template <class E>
-inline constexpr int multiplications = 0;
+inline constexpr bool is_bare_factor = E::leaf_count > 0;
 template <class A>
-inline constexpr int multiplications<join_node<negate, A>> = multiplications<A>;
+inline constexpr bool is_bare_factor<join_node<negate, A>> = false;
 template <class A, class B>
-inline constexpr int multiplications<join_node<times, A, B>> = multiplications<A> + multiplications<B> + 1;
+inline constexpr bool is_bare_factor<join_node<times, A, B>> = false;
+template <class E>
+inline constexpr bool is_bare = is_bare_factor<E>;
+template <class A, class B>
+inline constexpr bool is_bare<join_node<times, A, B>> = is_bare_factor<A>&& is_bare_factor<B>;
 
 /// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
 /// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
 template <class Statement, class T, class E>
 inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
                                    factors<Statement, E, T, E>::count < unfit &&
-                                   (Statement::template aggregates<E> || multiplications<E> <= 1);
+                                   (Statement::template aggregates<E> || is_bare<E>);
 
 /// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
 /// scale.

@@ -132,7 +132,8 @@ private:
         }
         nest_.sort_by(z_slot);
         const index* const along = nest_.of(nest_.size() - 1);
-        return along[z_slot] == 1 && (along[x_slot] | along[y_slot]) >= 0 && along[x_slot] <= 1 && along[y_slot] <= 1;
+        return along[z_slot] == 1 && (along[x_slot] | along[y_slot]) >= 0 && along[x_slot] <= 1 && along[y_slot] <= 1 &&
+               nest_.extents[nest_.size() - 1] * index(type_.bytes) >= 32;
     }
 
     /// One label is contracted and contiguous in both operands.

@@ -18,9 +18,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <Element T>
 class product_rows final : public row_worker {
 public:
-    product_rows(void* output, const row_operands& operands, T scale, write_mode mode)
+    /// @param sums  terms are summed as they lie; else rows that are not contiguous are gathered first, in tiles
+    product_rows(void* output, const row_operands& operands, T scale, write_mode mode, bool sums = true)
         : row_worker(row_reduction_of<T>(op::sum), output, operands, mode, sums_, width), scale_(scale) {
-        this->reads_any_move_ = true;
+        this->reads_any_move_ = sums;
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
@@ -71,7 +72,7 @@ public:
     void run_own(const row_walk& walk, index place) override {
         const bool piece = place != to_output;
         product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
-                         piece ? write_mode::overwrite : mode_);
+                         piece ? write_mode::overwrite : mode_, reads_any_move());
         run_walk(walk, own);
     }
 
