@@ -87,6 +87,76 @@ TEST_CASE("signed zeros are kept where nothing is summed") {
     }
 }
 
+TEST_CASE("a constant operand keeps the sign of its zero") {
+    ep::array<double, 1> x({5}), y({80});
+    ep::array<double, 2> z;
+    x(i) = -0.0;
+    y(j) = 1.0;
+    z(i, j) = x(i) * y(j);
+    CHECK(std::signbit(z(4, 79)));
+    z(i, j) = y(j) * x(i);
+    CHECK(std::signbit(z(0, 0)));
+    z(i, j) = -0.0;
+    z(i, j) += x(i) * y(j);
+    CHECK(std::signbit(z(4, 79)));
+}
+
+TEST_CASE("what is subtracted is subtracted in the type of the result") {
+    const ep::array<std::uint8_t, 2> ones{{1, 1}, {1, 1}};
+    ep::array<double, 1> z({2});
+    z(i) = 10.0;
+    z(i) = z(i) - ep::sum(j, ones(i, j));
+    CHECK(z(1) == 8.0);
+    z(i) -= ones(i, j);
+    CHECK(z(1) == 6.0);
+    z(i) = z(i) - ones(i, j) * ones(i, j);
+    CHECK(z(1) == 4.0);
+    ep::array<unsigned, 1> one({2});
+    one(i) = 1U;
+    z(i) -= one(i);
+    CHECK(z(0) == 3.0);
+    ep::array<std::int64_t, 1> n({2});
+    n(i) -= one(i) * one(i);
+    CHECK(n(0) == -1);
+    ep::array<std::int8_t, 1> lowest({2});
+    lowest(i) = std::int8_t(-128);
+    n(i) -= lowest(i);
+    CHECK(n(1) == 127);
+}
+
+TEST_CASE("a mean of small integers is one of doubles") {
+    ep::array<std::uint8_t, 1> x({4});
+    ep::array<double, 0> mean;
+    x(i) = std::uint8_t(200);
+    mean() = ep::mean(x(i));
+    CHECK(mean.value() == 200.0);
+    mean() = 2.0 * ep::mean(i, x(i));
+    CHECK(mean.value() == 400.0);
+}
+
+TEST_CASE("places of extremes are found in products that are computed twice") {
+    constexpr ep::index n = 20;
+    ep::array<double, 2> A({n, n}), B({n, n});
+    for (ep::index each = 0; each < n * n; ++each) {
+        A.data()[each] = std::sin(static_cast<double>(each) + 1.0);
+        B.data()[each] = std::cos(3.0 * static_cast<double>(each));
+    }
+    ep::array<ep::index, 2> place;
+    const auto count_outside = [&] {
+        int wrong = 0;
+        for (ep::index each = 0; each < n * n; ++each) {
+            wrong += place.data()[each] < n ? 0 : 1;
+        }
+        return wrong;
+    };
+    place(i, k) = ep::argmax(j, A(i, j) * B(j, k) - 0.1);
+    CHECK(count_outside() == 0);
+    place(i, k) = ep::argmin(j, 2.0 - 2.0 * A(i, j) * B(j, k));
+    CHECK(count_outside() == 0);
+    place(i, k) = ep::argmax(j, ep::join([](double a, double b) { return a * b - 0.1; }, A(i, j), B(j, k)));
+    CHECK(count_outside() == 0);
+}
+
 TEST_CASE("an element is rounded as its formula is written") {
     const double third = 1.0 / 3.0;
     ep::array<double, 1> x({999}), z;
@@ -121,6 +191,16 @@ TEST_CASE("an element is rounded as its formula is written") {
         z(i) = -(y(i) * 0.3) * (0.7 * w(i));
         CHECK(is_rounded_as([](double a, double b) { return -(a * 0.3) * (0.7 * b); }));
     }
+}
+
+TEST_CASE("no multiplication is fused with an addition inside a term that is reduced") {
+    const double third = 1.0 / 3.0;
+    ep::array<double, 2> A({20, 20}), C;
+    A(i, j) = third;
+    C(i, k) = ep::max(A(i, j) * A(j, k) - third * third);
+    CHECK(C(19, 19) == 0.0);
+    C(i, k) = ep::max(ep::join([third](double a, double b) { return a * b - third * third; }, A(i, j), A(j, k)));
+    CHECK(C(0, 0) == 0.0);
 }
 
 TEST_CASE("identities where there is nothing to aggregate") {
@@ -168,6 +248,19 @@ TEST_CASE("complex products are BLAS's") {
     z(i) = x(i) * x(i) + 0.0;
     CHECK(std::isnan(z(4).real()));
     CHECK(std::isnan(z(4).imag()));
+    x(i) = std::complex<double>(1.0 / 3.0, 1.0 / 7.0);
+    z(i) = x(i) * conj(x(i));
+    CHECK(z(4).imag() == 0.0);
+}
+
+TEST_CASE("a sign of a complex number is no product") {
+    ep::array<std::complex<double>, 1> x({5}), z;
+    x(i) = std::complex<double>(inf, 1.0);
+    z(i) = -x(i);
+    CHECK(z(4) == std::complex<double>(-inf, -1.0));
+    z(i) = 1.0;
+    z(i) -= x(i);
+    CHECK(z(4) == std::complex<double>(-inf, -1.0));
 }
 
 TEST_CASE("elementary functions are the same on one element as on many") {

@@ -242,6 +242,12 @@ TEST_CASE_FIXTURE(matrices, "extents that disagree are named, and nothing is wri
     CHECK(sentence_of([&] {
               C(i, k) = A(i, j) * B(j, k) + B(i, k);
           }).find("label i has extent 4 in the operands and 3") != std::string::npos);
+    CHECK(sentence_of([&] { C(i, k) = C(i, k) + B(i, k); }) ==
+          "einsum ik->ik: label i has extent 4 in the operands and 3 in the output (term 2)");
+    CHECK(sentence_of([&] {
+              ep::array<double, 2> grows;
+              grows(i, k) = C(i, k) + B(i, k);
+          }) == "einsum ik->ik: label i has extent 4 in the operands and 3 in the terms before (term 2)");
     CHECK(std::equal(C.data(), C.data() + C.size(), before.data()));
     CHECK(sentence_of([] {
               ep::array<double, 2> negative({3, -1});

@@ -60,12 +60,17 @@ const Inner& summand(const reduce_node<op::sum_type, Over, Inner>& term) {
     return term.inner;
 }
 
-template <bool Negative, class E>
+/// A term of a sum of type Out, negated as one of that type where it holds all of the term's values: 0 − 1 is −1,
+/// whatever the type of the 1.
+template <bool Negative, class Out, class E>
 decltype(auto) with_sign(const E& term) {
-    if constexpr (Negative) {
+    using T = typename E::value_type;
+    if constexpr (!Negative) {
+        return (term);
+    } else if constexpr (std::is_same_v<T, Out> || loses<T, Out>) {
         return make_join(negate{}, term);
     } else {
-        return (term);
+        return make_join(negate{}, make_join(converted_to<Out>{}, term));
     }
 }
 
@@ -87,20 +92,20 @@ void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
 /// No term.
 struct no_terms {};
 
-template <class A, class B, class Join>
+template <class Out, class A, class B, class Join>
 auto join_parts(const A& a, const B& b, Join join) {
     if constexpr (std::is_same_v<B, no_terms>) {
         return a;
     } else if constexpr (std::is_same_v<A, no_terms>) {
-        return with_sign<std::is_same_v<Join, minus>>(b);
+        return with_sign<std::is_same_v<Join, minus>, Out>(b);
     } else {
         return make_join(join, a, b);
     }
 }
 
-/// The terms that are not direct (all of them with KeepDirect), as one expression in which every sum is said; no_terms
-/// where there are none.
-template <class Statement, bool KeepDirect, class E>
+/// The terms that are not direct (all of them with KeepDirect), as one expression of which Out is the type of sums, and
+/// in which every sum is said; no_terms where there are none.
+template <class Statement, bool KeepDirect, class Out, class E>
 auto elementwise_part(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {
         return no_terms{};
@@ -110,14 +115,14 @@ auto elementwise_part(const E& node) {
         return node;
     }
 }
-template <class Statement, bool KeepDirect, class Sign, class... Terms>
+template <class Statement, bool KeepDirect, class Out, class Sign, class... Terms>
     requires joins_terms<Sign>
 auto elementwise_part(const join_node<Sign, Terms...>& node) {
-    const auto last = elementwise_part<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
+    const auto last = elementwise_part<Statement, KeepDirect, Out>(argument<sizeof...(Terms) - 1>(node.arguments));
     if constexpr (sizeof...(Terms) == 1) {
-        return join_parts(no_terms{}, last, minus{});
+        return join_parts<Out>(no_terms{}, last, minus{});
     } else {
-        return join_parts(elementwise_part<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
+        return join_parts<Out>(elementwise_part<Statement, KeepDirect, Out>(argument<0>(node.arguments)), last, Sign{});
     }
 }
 
@@ -225,13 +230,13 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
             lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
             mode = write_mode::combine;
         };
-        const auto part = elementwise_part<Statement, false>(right);
+        const auto part = elementwise_part<Statement, false, Out>(right);
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
-            accumulate(with_sign<subtracts>(part));
+            accumulate(with_sign<subtracts, Out>(part));
         }
         for_each_term<subtracts>(right, [&]<class Term>(const Term& term, auto negative) {
             if constexpr (is_direct<Statement, Term>) {
-                accumulate(with_sign<decltype(negative)::value>(summand(term)));
+                accumulate(with_sign<decltype(negative)::value, Out>(summand(term)));
             }
         });
     }
@@ -241,7 +246,10 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
 template <assignment How, class Out, class LeftLabels, class E>
 void execute_statement(const block_handle& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
-    if constexpr (is_one_product<Statement, Out, E>) {
+    if constexpr (How == assignment::subtract && is_complex<Out>::value && !Statement::template aggregates<E>) {
+        // Signs change: a product with −1 makes a NaN of an infinite part.
+        execute_statement<assignment::add, Out, LeftLabels>(output, with_sign<true, Out>(right), grow);
+    } else if constexpr (is_one_product<Statement, Out, E>) {
         static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
                                            dimensions<typename Statement::ids>(leaves_t<E>{}).data(),
                                            How == assignment::set ? write_mode::overwrite : write_mode::combine,
@@ -256,7 +264,7 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
         }
         run_product<Out, std::min<std::size_t>(operands, 3)>(form, blocks, scale, grow);
     } else if constexpr (is_elementwise<Statement, Out, E>) {
-        execute_elementwise<Out, Statement>(output, with_sign<How == assignment::subtract>(right),
+        execute_elementwise<Out, Statement>(output, with_sign<How == assignment::subtract, Out>(right),
                                             How == assignment::set ? write_mode::overwrite : write_mode::combine, grow);
     } else {
         execute_in_steps<How, Out, Statement>(output, right, grow);

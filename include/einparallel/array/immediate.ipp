@@ -39,9 +39,11 @@ EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, 
     return found;
 }
 
-/// Throws where extents disagree within a term, or with the output's. `extents`: of its labels.
+/// Throws where extents disagree within a term, or with the output's. `extents`: of its labels; `term`: its number, 0
+/// where there is one; `grown`: the output's extents are those of the first operands.
 EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const labelled_block& output,
-                                   std::span<const labelled_block> operands, std::span<index> extents) {
+                                   std::span<const labelled_block> operands, std::span<index> extents, int term,
+                                   bool grown) {
     std::fill(extents.begin(), extents.end(), -1);
     for (std::size_t number = 0; number <= operands.size(); ++number) {
         const bool is_output = number == operands.size();
@@ -60,7 +62,10 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
                     std::string(names[std::size_t(label)]) + " has extent " + std::to_string(known) +
                     (is_output ? " in the operands" : " in operand " + std::to_string(first + 1)) + " and " +
                     std::to_string(extent_in(block, label, known)) + " in " +
-                    (is_output ? "the output" : "operand " + std::to_string(number + 1)));
+                    (!is_output ? "operand " + std::to_string(number + 1)
+                     : grown    ? "the terms before"
+                                : "the output") +
+                    (is_output && term > 0 ? " (term " + std::to_string(term) + ")" : ""));
     }
 }
 
@@ -192,18 +197,21 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
                                                         const labelled_block& target,
                                                         std::span<const statement_leaf> leaves, growth grow)
     : target_(target), extents_(names.size()) {
-    if (grow != nullptr && lacks_extents(target.handle)) {
+    const bool grown = grow != nullptr && lacks_extents(target.handle);
+    if (grown) {
         let_grow(names, leaves, *grow, target_);
     }
     check_readable(target_.handle);
     expect(!shares_places(target_.handle.extents, target_.handle.strides),
            "einsum: the output has strides by which several of its elements share one place");
     small_vector<labelled_block, 8> term;
+    const bool alone = std::count_if(leaves.begin(), leaves.end(), [](auto& leaf) { return leaf.ends_term; }) == 1;
+    int number = alone ? 0 : 1;
     for (const statement_leaf& leaf : leaves) {
         check_leaf(target_, leaf);
         term.push_back(leaf.block);
         if (leaf.ends_term) {
-            check_term(names, target_, term, extents_);
+            check_term(names, target_, term, extents_, number++, grown);
             term.clear();
         }
     }

@@ -193,7 +193,7 @@ std::shared_ptr<vertex> record_statement(const E& right) {
     } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
         return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
     } else {
-        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true>(right),
+        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true, Out>(right),
                                           Statement::left_labels);
     }
 }

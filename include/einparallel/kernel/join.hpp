@@ -12,6 +12,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/op_program.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -33,7 +34,7 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
         kernel.a_bytes = kernel.a_element = sizeof(A);
         kernel.b_bytes = kernel.b_element = sizeof(B);
         kernel.c_element = sizeof(Out);
-        kernel.run = &code::run;
+        kernel.run = code::kernel();
         kernel.pack_a = kernel.pack_b = &pack_panels;
         kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
         kernel.context = &functors;
@@ -102,8 +103,11 @@ public:
         this->reduction_ = this->work_.reduction;
         if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&
                       detail::has_tiles<Function>) {
-            this->work_.tiles =
-                detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
+            constexpr bool fuses =
+                detail::fuses_expressions && !detail::has_op_code<Function> && !std::is_same_v<Reduce, op::sum_type>;
+            const detail::instruction_set best = detail::best_instruction_set();
+            this->work_.tiles = detail::join_tile_kernel<Out, Reduce, Function, In...>(
+                fuses ? std::min(best, detail::instruction_set::avx2) : best, functors_);
         }
     }
 

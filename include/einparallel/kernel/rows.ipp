@@ -98,8 +98,8 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_par
                 from.move == 0 ? std::fill_n(into, length, T(*x)) : std::copy_n(x, length, into);
                 continue;
             }
-            for (index i = 0; i < length; ++i) {
-                into[i * to.move] = x[i * from.move];
+            for (index at = 0; at < length; ++at) {
+                into[at * to.move] = x[at * from.move];
             }
         }
     };

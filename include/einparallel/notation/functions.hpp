@@ -230,9 +230,9 @@ namespace detail {
 /// Σ / number of elements; of bool the share that is true.
 template <class Op, class Over, class Inner>
 auto mean_of(const reduce_node<Op, Over, Inner>& total) {
-    if constexpr (std::is_same_v<typename Inner::value_type, bool>) {
-        const auto ones = where(total.inner, 1.0, 0.0);
-        return mean_of(checked_reduction<op::sum_type, Over, std::remove_const_t<decltype(ones)>>(op::sum, ones));
+    if constexpr (std::is_integral_v<typename Inner::value_type>) {
+        const auto values = make_join(converted_to<double>{}, total.inner);
+        return mean_of(checked_reduction<op::sum_type, Over, std::remove_const_t<decltype(values)>>(op::sum, values));
     } else {
         return total / leaf<count_operand<Over, Inner>, label_list<>>({});
     }

@@ -79,6 +79,9 @@ struct prod_type : detail::coded<op_code::multiply> {
         } else if constexpr (detail::is_number<T>) {
             return T(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
         } else if constexpr (detail::is_complex<T>::value) {  // as BLAS multiplies: no recovery of infinities (Annex G)
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
             return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
         } else {
             return a * b;
@@ -292,6 +295,15 @@ struct shifted_exponential : coded<op_code::shifted_exponential> {
     EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
         using std::exp;
         return exp(x - c);
+    }
+};
+
+/// x as a T.
+template <class T>
+struct converted_to : coded<op_code::cast> {
+    template <class A>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(A x) const {
+        return converted<T>(x);
     }
 };
 

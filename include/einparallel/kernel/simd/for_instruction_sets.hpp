@@ -1,8 +1,9 @@
 // Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
-// its functions need, its vectors' bytes, the rows of its micro-kernel, and a
-// store of a vector of doubles that leaves the caches alone, and whether there are square roots of 32 bytes. No #pragma
-// once. Nothing else gives one body several targets: the target attribute takes no template argument, and g++ splits
-// wide vectors in a function of narrow target before it inlines it into one of wide target.
+// its functions need, that of functions in which no multiplication is fused with an addition (clang fuses inside one
+// expression only), its vectors' bytes, the rows of its micro-kernel, a store of a vector of doubles that leaves the
+// caches alone, and whether there are square roots of 32 bytes. No #pragma once. Nothing else gives one body several
+// targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow target
+// before it inlines it into one of wide target.
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
 
@@ -37,14 +38,22 @@
 #define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_memcpy(place, &(value), sizeof(value))
 #endif
 
+#if defined(__clang__)
+#define EINPARALLEL_DETAIL_AS_WRITTEN
+#else
+#define EINPARALLEL_DETAIL_AS_WRITTEN __attribute__((optimize("fp-contract=off")))
+#endif
+
 #define EINPARALLEL_DETAIL_SET baseline
 #define EINPARALLEL_DETAIL_TARGET
+#define EINPARALLEL_DETAIL_UNFUSED EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd
 #define EINPARALLEL_DETAIL_ROOTS 0
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_ROOTS
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_STORE
 #if EINPARALLEL_DETAIL_X86
 #if defined(__clang__)
@@ -58,21 +67,26 @@
 #endif
 #define EINPARALLEL_DETAIL_SET avx2
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
+#define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_STORE
 #define EINPARALLEL_DETAIL_SET avx512
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
+#define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_STORE
 #undef EINPARALLEL_DETAIL_ROOTS
 #endif
 
+#undef EINPARALLEL_DETAIL_AS_WRITTEN
 #undef EINPARALLEL_DETAIL_BYTES
 #undef EINPARALLEL_DETAIL_ROWS
 #undef EINPARALLEL_DETAIL_STREAM

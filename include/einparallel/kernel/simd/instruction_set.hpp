@@ -19,6 +19,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// options agree.
 enum class instruction_set : std::uint8_t { baseline, avx2, avx512 };
 
+/// In one expression a multiplication and an addition are fused where the processor can, whatever a function asks for.
+#if defined(__clang__)
+inline constexpr bool fuses_expressions = true;
+#else
+inline constexpr bool fuses_expressions = false;
+#endif
+
 /// Bytes of a set's vectors.
 constexpr index vector_bytes(instruction_set set) {
     return set == instruction_set::avx512 ? 64 : set == instruction_set::avx2 ? 32 : 16;

@@ -123,7 +123,8 @@ private:
                 return;
             }
         }
-        compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
+        using code = std::conditional_t<(has_op_code<Function> && !is_complex<Out>::value), alone, as_written>;
+        code::compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
     }
 
     /// c ? a : b, where compilers make no vectors of it: c's elements are shorter.
@@ -154,18 +155,18 @@ private:
     struct argument {
         const T* x;
         explicit argument(const T* row) : x(row) {}
-        EINPARALLEL_DETAIL_TARGET T operator[](index at) const { return x[at]; }
+        T operator[](index at) const { return x[at]; }
     };
     template <class T>
     struct argument<T, true> {
         T value;
         explicit argument(const T* number) : value(*number) {}
-        EINPARALLEL_DETAIL_TARGET T operator[](index /*at*/) const { return value; }
+        T operator[](index /*at*/) const { return value; }
     };
 
     /// A multiple of whole blocks first: what g++ makes vectors of at -O2, and does not unroll to scalars at -O3.
     template <class... Arguments>
-    EINPARALLEL_DETAIL_TARGET static void compute(const Function& function, Out* into, index count, Arguments... x) {
+    [[gnu::always_inline]] static void loop(const Function& function, Out* into, index count, Arguments... x) {
         const index whole = count / block * block;
         EINPARALLEL_DETAIL_SAME_PLACES for (index at = 0; at < whole; ++at) {
             into[at] = converted<Out>(function(x[at]...));
@@ -174,6 +175,21 @@ private:
             into[at] = converted<Out>(function(x[at]...));
         }
     }
+    /// One operation has nothing to be fused with.
+    struct alone {
+        template <class... Arguments>
+        EINPARALLEL_DETAIL_TARGET static void compute(const Function& function, Out* into, index count,
+                                                      Arguments... x) {
+            loop(function, into, count, x...);
+        }
+    };
+    struct as_written {
+        template <class... Arguments>
+        EINPARALLEL_DETAIL_UNFUSED static void compute(const Function& function, Out* into, index count,
+                                                       Arguments... x) {
+            loop(function, into, count, x...);
+        }
+    };
 
     /// Numbers are short rows there.
     template <op_code Code>

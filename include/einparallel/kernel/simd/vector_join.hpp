@@ -135,12 +135,31 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
     static constexpr std::size_t widest = widest_of<Out, A, B>;
     static constexpr index columns = join_columns<Out, A, B, EINPARALLEL_DETAIL_BYTES>;
 
-    EINPARALLEL_DETAIL_TARGET static void run(const void* context, index depth, index /*high*/, const void* left,
-                                              const void* right, void* c, const index* row_offsets,
-                                              const index* vector_offsets, bool add) {
+    /// What a term is added to may be fused with it; where terms are compared, they are as they would be elsewhere.
+    static constexpr auto kernel() {
+        if constexpr (std::is_same_v<Reduce, op::sum_type>) {
+            return &run_fused;
+        } else {
+            return &run;
+        }
+    }
+
+private:
+    using offsets = const index*;
+    EINPARALLEL_DETAIL_TARGET static void run_fused(const void* context, index depth, index /*high*/, const void* a,
+                                                    const void* b, void* c, offsets row, offsets vector, bool add) {
+        compute(context, depth, static_cast<const A*>(a), static_cast<const B*>(b), static_cast<Out*>(c), row, vector,
+                add);
+    }
+    EINPARALLEL_DETAIL_UNFUSED static void run(const void* context, index depth, index /*high*/, const void* a,
+                                               const void* b, void* c, offsets row, offsets vector, bool add) {
+        compute(context, depth, static_cast<const A*>(a), static_cast<const B*>(b), static_cast<Out*>(c), row, vector,
+                add);
+    }
+
+    [[gnu::always_inline]] static void compute(const void* context, index depth, const A* a, const B* b, Out* c,
+                                               offsets row_offsets, offsets vector_offsets, bool add) {
         const auto& functors = *static_cast<const join_functors<Reduce, Function>*>(context);
-        const A* const a = static_cast<const A*>(left);
-        const B* const b = static_cast<const B*>(right);
         Out sums[rows][columns];
         bool done = false;
 #if defined(EINPARALLEL_DETAIL_INVALID_FLAG)
@@ -156,7 +175,7 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
             accumulate(sums, functors.reduce, functors.function, depth, a, b);
         }
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
-            Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
+            Out* const into = c + row_offsets[row] + vector_offsets[0];
             for (index column = 0; add && column < columns; ++column) {
                 sums[row][column] = Out(functors.reduce(into[column], sums[row][column]));
             }
@@ -166,10 +185,9 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
         }
     }
 
-private:
     template <class Plus, class Times>
-    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&__restrict sums)[rows][columns], const Plus& reduce,
-                                                     const Times& function, index depth, const A* a, const B* b) {
+    [[gnu::always_inline]] static void accumulate(Out (&__restrict sums)[rows][columns], const Plus& reduce,
+                                                  const Times& function, index depth, const A* a, const B* b) {
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             for (index column = 0; column < columns; ++column) {
                 sums[row][column] = converted<Out>(function(a[row], b[column]));

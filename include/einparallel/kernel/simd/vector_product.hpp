@@ -51,13 +51,13 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         const product_plane<T> own = plane;
-        vector still[2];  // what a constant operand is read from
+        vector still[2];  // what a constant operand is read from: x − 0 is x, where 0 + x is not: −0
         for (index row = 0; row < own.rows; ++row) {
             if (!own.x_moves) {
-                still[0] = vector{} + *x;
+                still[0] = *x - vector{};
             }
             if (!own.y_moves) {
-                still[1] = vector{} + *y;
+                still[1] = *y - vector{};
             }
             const T* left = own.x_moves ? x : reinterpret_cast<const T*>(&still[0]);
             const T* right = own.y_moves ? y : reinterpret_cast<const T*>(&still[1]);
