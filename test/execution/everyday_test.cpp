@@ -69,6 +69,29 @@ TEST_CASE("where nothing is summed an element is rounded as it is written") {
     CHECK(wrong == 0);
 }
 
+TEST_CASE("a sum that is a term is taken in the type of the result, as on arrays") {
+    ep::context world(MPI_COMM_WORLD);
+    constexpr ep::index many = 300;
+    const auto X = ep::generate<double>({rows}, [](auto row) { return double(row); });
+    const auto U = ep::generate<std::uint8_t>({rows, many}, [](auto, auto) { return std::uint8_t(1); });
+    const auto V = ep::generate<bool>({rows, many}, [](auto, auto column) { return column % 3 == 0; });
+    ep::tensor<double, 1> Z, W;
+    ep::tensor<int, 1> N;
+    Z(i) = X(i) - U(i, j);
+    W(i) = ep::sum(j, U(i, j)) - X(i);
+    N(i) = ep::sum(j, V(i, j)) - ep::sum(j, U(i, j));
+    const auto [z, w, n] = ep::evaluate(world, {.objective = ep::objective::bytes}, Z, W, N);
+    const ep::array<double, 1> less = z.allgather(), more = w.allgather();
+    const ep::array<int, 1> counted = n.allgather();
+    int wrong = 0;
+    for (ep::index row = 0; row < rows; ++row) {
+        wrong += less(row) == double(row) - double(many) ? 0 : 1;
+        wrong += more(row) == double(many) - double(row) ? 0 : 1;
+        wrong += counted(row) == 100 - 300 ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("mean, where, iota, places and random numbers on ranks") {
     ep::context world(MPI_COMM_WORLD);
     ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value), Z;

@@ -103,6 +103,16 @@ auto join_parts(const A& a, const B& b, Join join) {
     }
 }
 
+/// A sum in the type Out where that holds all of the terms' values.
+template <class Out, class Over, class E>
+auto summed_in(const E& terms) {
+    if constexpr (std::is_same_v<typename E::value_type, Out> || loses<typename E::value_type, Out>) {
+        return reduce_node<op::sum_type, Over, E>(op::sum, terms);
+    } else {
+        return summed_in<Out, Over>(make_join(converted_to<Out>{}, terms));
+    }
+}
+
 /// The terms that are not direct (all of them with KeepDirect), as one expression of which Out is the type of sums, and
 /// in which every sum is said; no_terms where there are none.
 template <class Statement, bool KeepDirect, class Out, class E>
@@ -110,10 +120,15 @@ auto elementwise_part(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {
         return no_terms{};
     } else if constexpr (Statement::template aggregates<E>) {
-        return reduce_node<op::sum_type, missing_labels, E>(op::sum, node);
+        return summed_in<Out, missing_labels>(node);
     } else {
         return node;
     }
+}
+template <class Statement, bool KeepDirect, class Out, class Over, class Inner>
+    requires(KeepDirect&& is_direct<Statement, reduce_node<op::sum_type, Over, Inner>>)
+auto elementwise_part(const reduce_node<op::sum_type, Over, Inner>& node) {
+    return summed_in<Out, Over>(node.inner);
 }
 template <class Statement, bool KeepDirect, class Out, class Sign, class... Terms>
     requires joins_terms<Sign>
@@ -127,7 +142,6 @@ auto elementwise_part(const join_node<Sign, Terms...>& node) {
 }
 
 // --- what a statement reads, as values
-// ---------------------------------------------------------------------------
 
 /// Lists the leaves of a statement term by term.
 template <class Statement, class E>
@@ -148,7 +162,6 @@ auto listed_leaves(const E& right) {
 }
 
 // --- one vertex that computes the output element by element from arrays and views
-// --------------------------------------------------------
 
 template <class Statement, class Out, class E>
 inline constexpr bool is_elementwise = E::is_flat && !Statement::template aggregates<E> && has_elements<E> &&
@@ -194,7 +207,6 @@ template <class Out, class Statement, class E>
 }
 
 // --- products of arrays, views and numbers: one value, one call
-// --------------------------------------------------------
 
 /// Labels of the dimensions of leaves, one after the other.
 template <class Ids, class... Leaves>
@@ -212,7 +224,6 @@ inline constexpr bool is_one_product = [] {
 }();
 
 // --- execution
-// ----------------------------------------------------------------------------------------------------------------
 
 /// The same vertex by vertex.
 template <assignment How, class Out, class Statement, class E>
