@@ -118,6 +118,12 @@ TEST_CASE("what is subtracted is subtracted in the type of the result") {
     ep::array<std::int64_t, 1> n({2});
     n(i) -= one(i) * one(i);
     CHECK(n(0) == -1);
+    z(i) = -one(i);
+    CHECK(z(1) == -1.0);
+    z(i) = -one(i) + z(i);
+    CHECK(z(1) == -2.0);
+    z(i) = -ones(i, j);
+    CHECK(z(1) == -2.0);
     ep::array<std::int8_t, 1> lowest({2});
     lowest(i) = std::int8_t(-128);
     n(i) -= lowest(i);

@@ -75,19 +75,25 @@ TEST_CASE("a sum that is a term is taken in the type of the result, as on arrays
     const auto X = ep::generate<double>({rows}, [](auto row) { return double(row); });
     const auto U = ep::generate<std::uint8_t>({rows, many}, [](auto, auto) { return std::uint8_t(1); });
     const auto V = ep::generate<bool>({rows, many}, [](auto, auto column) { return column % 3 == 0; });
-    ep::tensor<double, 1> Z, W;
+    ep::tensor<double, 1> Z, W, S;
+    ep::tensor<double, 2> E;
     ep::tensor<int, 1> N;
     Z(i) = X(i) - U(i, j);
     W(i) = ep::sum(j, U(i, j)) - X(i);
     N(i) = ep::sum(j, V(i, j)) - ep::sum(j, U(i, j));
-    const auto [z, w, n] = ep::evaluate(world, {.objective = ep::objective::bytes}, Z, W, N);
+    S(i) = -U(i, j);
+    E(i, j) = -U(i, j);
+    const auto [z, w, n, s, e] = ep::evaluate(world, {.objective = ep::objective::bytes}, Z, W, N, S, E);
     const ep::array<double, 1> less = z.allgather(), more = w.allgather();
     const ep::array<int, 1> counted = n.allgather();
+    const ep::array<double, 1> signs = s.allgather();
+    const ep::array<double, 2> sign = e.allgather();
     int wrong = 0;
     for (ep::index row = 0; row < rows; ++row) {
         wrong += less(row) == double(row) - double(many) ? 0 : 1;
         wrong += more(row) == double(many) - double(row) ? 0 : 1;
         wrong += counted(row) == 100 - 300 ? 0 : 1;
+        wrong += signs(row) == -double(many) && sign(row, 1) == -1.0 ? 0 : 1;
     }
     CHECK(wrong == 0);
 }

@@ -136,7 +136,7 @@ template <subscripts Text, class Out, std::size_t OutRank, class... Operands>
 void einsum_views(const view<Out, OutRank>& output, const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
     static_assert((keeps_imaginary<typename Operands::value_type, Out> && ...),
-                  "einsum: complex values cannot be assigned to real elements");
+                  "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     constexpr std::size_t count = sizeof...(Operands);

@@ -107,24 +107,28 @@ struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : fact
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
 
-/// E is a factor, or a product of two, with neither number nor sign.
+/// Multiplications of numbers and factors; and whether there is neither number nor sign.
 template <class E>
-inline constexpr bool is_bare_factor = E::leaf_count > 0;
+inline constexpr int multiplications = 0;
 template <class A>
-inline constexpr bool is_bare_factor<join_node<negate, A>> = false;
+inline constexpr int multiplications<join_node<negate, A>> = multiplications<A>;
 template <class A, class B>
-inline constexpr bool is_bare_factor<join_node<times, A, B>> = false;
+inline constexpr int multiplications<join_node<times, A, B>> = multiplications<A> + multiplications<B> + 1;
 template <class E>
-inline constexpr bool is_bare = is_bare_factor<E>;
+inline constexpr bool is_bare = E::leaf_count > 0;
+template <class A>
+inline constexpr bool is_bare<join_node<negate, A>> = false;
 template <class A, class B>
-inline constexpr bool is_bare<join_node<times, A, B>> = is_bare_factor<A>&& is_bare_factor<B>;
+inline constexpr bool is_bare<join_node<times, A, B>> = is_bare<A>&& is_bare<B>;
 
 /// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
 /// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
-template <class Statement, class T, class E>
+/// Numbers and signs are scales in a graph, where 2 * x and x * 2 are one vertex; on arrays rows take them faster.
+template <class Statement, class T, class E, bool Records = false>
 inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
                                    factors<Statement, E, T, E>::count < unfit &&
-                                   (Statement::template aggregates<E> || is_bare<E>);
+                                   (Statement::template aggregates<E> ||
+                                    (multiplications<E> <= 1 && (is_bare<E> || (Records && !is_complex<T>::value))));
 
 /// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
 /// scale.
@@ -188,7 +192,7 @@ public:
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
             return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out,
                                   reduced);
-        } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
+        } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E, Builder::records>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
             auto* next = operands.data();

@@ -1,10 +1,10 @@
 #pragma once
 // The typed handle on a vertex of the EinGraph. Assigning to it records; nothing runs.
 
-#include <einparallel/array/assign.hpp>
 #include <einparallel/array/lower.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
+#include <einparallel/array/terms.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -190,7 +190,7 @@ std::shared_ptr<vertex> record_statement(const E& right) {
     constexpr unit_builder::last_vertex last{};
     if constexpr (is_alone<Statement, Out, E>) {
         return lower.template vertex_of<Out>(last, right);
-    } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
+    } else if constexpr (is_single_term<E> && is_direct<Statement, E> && !has_narrow_sign<Out, E>) {
         return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
     } else {
         return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true, Out>(right),

@@ -319,7 +319,7 @@ public:
             "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
             "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
         static_assert(keeps_imaginary<typename node_type::value_type, T>,
-                      "einsum: complex values cannot be assigned to real elements");
+                      "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
         static_assert(keeps_fraction<typename node_type::value_type, T>,
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
         static_assert(leaves_stand_in<Recorded, node_type>,
