@@ -306,11 +306,11 @@ public:
             !Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
             "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
             "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
-            "with this label");
+            "with this label; or is it misspelt?");
         static_assert(
             (Recorded && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
             "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
-            "repeat its sums along the label");
+            "repeat its sums along the label; or is it misspelt?");
         static_assert(wrong::sound_terms,
                       "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
                       "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
