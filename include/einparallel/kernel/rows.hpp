@@ -81,7 +81,8 @@ public:
     /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
     EINPARALLEL_INLINE void fold(index elements, index count);
 
-    /// Whether accumulate() takes any moves; else every one is 1, and rows are gathered where they lie otherwise.
+    /// Whether accumulate() sums rows of any moves; else every one is 1, as where nothing is summed, and rows are
+    /// gathered where they lie otherwise.
     [[nodiscard]] bool reads_any_move() const { return reads_any_move_; }
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }

@@ -58,7 +58,7 @@ void contract_several(const block_call& call, T scale) {
         copy_nest(nest, sizeof(T), output, call.operands[0].data);
         return;
     }
-    product_rows<T> worker(output, operands, scale, call.mode, !nest.all_in_output());
+    product_rows<T> worker(output, operands, scale, call.mode);
     run_rows(nest, worker);
 }
 

@@ -81,7 +81,7 @@ private:
             return;
         }
         nest_.sort_by(z_slot);
-        product_rows<T> worker(z_, row_operands_at(x_, y_), scale_, mode_, !nest_.all_in_output());
+        product_rows<T> worker(z_, row_operands_at(x_, y_), scale_, mode_);
         run_rows(nest_, worker);
     }
 

@@ -18,10 +18,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <Element T>
 class product_rows final : public row_worker {
 public:
-    /// @param sums  terms are summed as they lie; else rows that are not contiguous are gathered first, in tiles
-    product_rows(void* output, const row_operands& operands, T scale, write_mode mode, bool sums = true)
+    product_rows(void* output, const row_operands& operands, T scale, write_mode mode)
         : row_worker(row_reduction_of<T>(op::sum), output, operands, mode, sums_, width), scale_(scale) {
-        this->reads_any_move_ = sums;
+        this->reads_any_move_ = true;
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
@@ -72,7 +71,7 @@ public:
     void run_own(const row_walk& walk, index place) override {
         const bool piece = place != to_output;
         product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
-                         piece ? write_mode::overwrite : mode_, reads_any_move());
+                         piece ? write_mode::overwrite : mode_);
         run_walk(walk, own);
     }
 

@@ -148,18 +148,18 @@ private:
     using offsets = const index*;
     EINPARALLEL_DETAIL_TARGET static void run_fused(const void* context, index depth, index /*high*/, const void* a,
                                                     const void* b, void* c, offsets row, offsets vector, bool add) {
-        compute(context, depth, static_cast<const A*>(a), static_cast<const B*>(b), static_cast<Out*>(c), row, vector,
-                add);
+        compute(context, depth, a, b, c, row, vector, add);
     }
     EINPARALLEL_DETAIL_UNFUSED static void run(const void* context, index depth, index /*high*/, const void* a,
                                                const void* b, void* c, offsets row, offsets vector, bool add) {
-        compute(context, depth, static_cast<const A*>(a), static_cast<const B*>(b), static_cast<Out*>(c), row, vector,
-                add);
+        compute(context, depth, a, b, c, row, vector, add);
     }
 
-    [[gnu::always_inline]] static void compute(const void* context, index depth, const A* a, const B* b, Out* c,
-                                               offsets row_offsets, offsets vector_offsets, bool add) {
+    [[gnu::always_inline]] static void compute(const void* context, index depth, const void* left, const void* right,
+                                               void* c, offsets row_offsets, offsets vector_offsets, bool add) {
         const auto& functors = *static_cast<const join_functors<Reduce, Function>*>(context);
+        const A* const a = static_cast<const A*>(left);
+        const B* const b = static_cast<const B*>(right);
         Out sums[rows][columns];
         bool done = false;
 #if defined(EINPARALLEL_DETAIL_INVALID_FLAG)
@@ -175,7 +175,7 @@ private:
             accumulate(sums, functors.reduce, functors.function, depth, a, b);
         }
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
-            Out* const into = c + row_offsets[row] + vector_offsets[0];
+            Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
             for (index column = 0; add && column < columns; ++column) {
                 sums[row][column] = Out(functors.reduce(into[column], sums[row][column]));
             }
