@@ -207,7 +207,7 @@ public:
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
-    template <class, std::size_t, class>
+    template <class, class, class>
     friend class detail::target;
 
     void reserve(detail::first_elements are = detail::first_elements::zeros, const T* from = nullptr) {

@@ -8,6 +8,8 @@
 #include <einparallel/array/terms.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/leaves.hpp>
 
@@ -17,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -165,27 +168,55 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
     }
 }
 
-/// What a statement on arrays knows of its leaves, and makes of ep::iota.
+/// What a statement on arrays knows of its leaves, and makes of ep::iota and of functions of labels.
 struct array_leaves {
+    static constexpr bool rebinds = false;
+
     template <class T, std::size_t Rank>
-    static const std::array<index, Rank>& extents_of(const array_operand<T, Rank>& held) {
+    static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
         return held.extents;
     }
+    template <class T, std::size_t Rank>
+    static const void* tensor_of(const array_operand<T, Rank>& held) {
+        return held.data;
+    }
+    template <class Held>
+    static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
+        for (std::size_t dimension = 0; dimension < Held::rank; ++dimension) {
+            held.data += ranges[dimension].begin * held.strides[dimension];
+            held.extents[dimension] = ranges[dimension].size();
+        }
+        return held;
+    }
+    template <class T, std::size_t Rank, std::size_t Labels>
+    static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        array_operand<T, Labels> made{held.data + move_along(no_label, functions, held.strides.data()), {}, {}};
+        for (std::size_t each = 0; each < Labels; ++each) {
+            made.strides[each] = move_along(labels[each], functions, held.strides.data());
+        }
+        return part(made, ranges);
+    }
+    template <class T, std::size_t Rank, class... Where>
+    static auto at(const owned_operand<T, Rank>& held, const Where&... where) {
+        const auto made = at(static_cast<const array_operand<T, Rank>&>(held), where...);
+        return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
+    }
     template <class Labels>
-    static auto indices(index extent) {
+    static auto indices(interval range) {
         using Operand = owned_operand<index, 1>;
-        const std::shared_ptr<index[]> elements = count_up(extent);
-        return leaf<Operand, Labels>(Operand{{elements.get(), {extent}, {1}}, elements});
+        const std::shared_ptr<index[]> elements = count_up(range);
+        return leaf<Operand, Labels>(Operand{{elements.get(), {range.size()}, {1}}, elements});
     }
 };
 
 /// A labelled array or view: an operand, and what an einsum can be assigned to.
-template <class T, std::size_t Rank, class Labels>
-class target : public leaf<array_operand<T, Rank>, Labels>,
-               public assignable<target<T, Rank, Labels>, T, Labels, false> {
+template <class T, class Operand, class Labels>
+class target : public leaf<Operand, Labels>, public assignable<target<T, Operand, Labels>, T, Labels, false> {
 public:
-    explicit target(array_operand<T, Rank> held, array<T, Rank>* grows = nullptr)
-        : leaf<array_operand<T, Rank>, Labels>(std::move(held)), grows_(grows) {}
+    using growing = array<T, Operand::rank>;
+
+    explicit target(Operand held, growing* grows = nullptr) : leaf<Operand, Labels>(std::move(held)), grows_(grows) {}
     target(const target&) = default;
     target(target&&) noexcept = default;
     ~target() = default;
@@ -194,9 +225,7 @@ public:
     using assignable<target, T, Labels, false>::operator+=;
     using assignable<target, T, Labels, false>::operator-=;
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
-    const target& operator=(const target& right) const {
-        return *this = static_cast<const typename target::node&>(right);
-    }
+    const target& operator=(const target& right) const { return *this = right.itself(); }
     target& operator=(const target& right) {
         std::as_const(*this).operator=(right);
         return *this;
@@ -204,15 +233,17 @@ public:
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (waits_for_extents<E>) {
-            resolution<statement<Labels, E>, array_leaves> found;
-            if (this->operand.extents != std::array<index, Rank>{}) {
-                found.learn(static_cast<const typename target::node&>(*this));
+        if constexpr (waits<typename target::node> || waits_for_extents<E>) {
+            std::string failure;
+            resolution<statement<Labels, E>, array_leaves> found(itself(), right, failure);
+            expect(failure.empty(), failure);
+            if constexpr (waits<typename target::node>) {
+                write_at<How>(found, right);
+            } else {
+                take<How>(found.resolved(right));
             }
-            found.learn(right);
-            take<How>(found.resolved(right));
         } else {
-            array_operand<T, Rank> output = this->operand;
+            Operand output = this->operand;
             const bool may_grow = How == assignment::set && grows_ != nullptr;
             const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
                                       output.strides.data()};
@@ -224,7 +255,37 @@ public:
     }
 
 private:
-    array<T, Rank>* grows_;  ///< whose elements these are, where it is an array
+    [[nodiscard]] const typename target::node& itself() const { return *this; }
+
+    /// Writes at functions of labels. What is added where several indices name one element is added index by index.
+    template <assignment How, class Found, class E>
+    void write_at(Found& found, const E& right) const {
+        const auto there = found.resolved(itself()).operand;
+        const auto shares = [&](auto extents) { return shares_places(extents, there.strides.data()); };
+        if (!shares(there.extents)) {
+            target<T, std::remove_const_t<decltype(there)>, Labels>(there).template take<How>(found.resolved(right));
+            return;
+        }
+        expect(How != assignment::set,
+               "einsum: several indices on the left name one element: say += to add up what is assigned to it");
+        std::size_t alone = 0;  // the shortest label without which they do not, or the shortest of all
+        for (std::size_t label = 0, least = 2; label < Labels::size; ++label) {
+            auto fixed = there.extents;
+            fixed[label] = 1;
+            const std::size_t rank = there.extents[label] <= 1 ? 2 : shares(fixed) ? 1 : 0;
+            if (rank < least || (rank == least && there.extents[label] < there.extents[alone])) {
+                alone = label;
+                least = rank;
+            }
+        }
+        interval& range = found.range_of(statement<Labels, E>::ids::template ids<Labels>[alone]);
+        for (const interval all = range; range.begin < all.end; range.begin = range.end) {
+            range.end = range.begin + 1;
+            write_at<How>(found, right);
+        }
+    }
+
+    growing* grows_;  ///< whose elements these are, where it is an array
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

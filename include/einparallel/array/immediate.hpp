@@ -77,8 +77,8 @@ struct statement_leaf {
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
                                                          std::span<const block_handle> blocks);
 
-/// 0, 1, 2, …: the elements of ep::iota. Throws for an extent of -1, which no operand has said.
-EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent);
+/// The indices of a range: the elements of ep::iota.
+EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder {

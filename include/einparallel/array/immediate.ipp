@@ -132,11 +132,10 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
     dense_strides(output.handle.extents, array.strides);
 }
 
-EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
-    expect(extent >= 0, "ep::iota: no operand has this label, and the array on the left has no extents yet");
-    std::shared_ptr<index[]> made(new index[std::size_t(extent)]);
-    for (index at = 0; at < extent; ++at) {
-        made[at] = at;
+EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
+    std::shared_ptr<index[]> made(new index[std::size_t(range.size())]);
+    for (index at = 0; at < range.size(); ++at) {
+        made[at] = range.begin + at;
     }
     return made;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Arrays and views as operands of an expression, and as its left-hand side.
 
+#include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -65,10 +66,9 @@ struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
-/// Labels, or integer indices, as many as dimensions.
+/// Integers, or labels and functions of labels, as many as dimensions.
 template <std::size_t Rank, class... Indices>
-inline constexpr bool addresses = sizeof...(Indices) == Rank &&
-                                  ((is_label<Indices> && ...) || (std::integral<Indices> && ...));
+inline constexpr bool addresses = are_labels<Rank, Indices...> || are_indices<Rank, Indices...>;
 
 /// What operator() makes of others.
 template <std::size_t Rank, class... Indices>
@@ -77,12 +77,12 @@ struct other_access : refused_node {
     static_assert(sizeof...(Indices) == Rank,
                   "einparallel: wrong number of labels: an array needs one label (or index) for each of its "
                   "dimensions");
-    static_assert(sizeof...(Indices) != Rank,
-                  "einparallel: labels and integer indices cannot be mixed in one operand, and nothing else addresses "
-                  "elements");
+    static_assert(
+        sizeof...(Indices) != Rank,
+        "einparallel: an index is an integer, a label, or a sum of labels times integers, as in A(2 * i + r, 3)");
 };
 
-template <class T, std::size_t Rank, class Labels>
+template <class T, class Operand, class Labels>
 class target;  // what can be assigned to: array/assign.hpp
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -95,6 +95,26 @@ class array;
 }  // namespace einparallel
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A leaf; where T is not const, what can be assigned to as well.
+template <class T, class Labels, class Operand>
+auto leaf_of(Operand held, array<std::remove_const_t<T>, Operand::rank>* grows) {
+    if constexpr (std::is_const_v<T>) {
+        return leaf<Operand, Labels>(std::move(held));
+    } else {
+        return target<T, Operand, Labels>(std::move(held), grows);
+    }
+}
+template <class T, class Operand, class... Indices>
+auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Operand::rank>* grows,
+              [[maybe_unused]] const Indices&... indices) {
+    if constexpr (are_labels<Operand::rank, Indices...>) {
+        return leaf_of<T, label_list<Indices...>>(std::move(held), grows);
+    } else {
+        using Indexed = indexed_operand<Operand, index_of<Indices>...>;
+        return leaf_of<T, typename Indexed::labels>(Indexed{std::move(held), {as_index(indices)...}}, nullptr);
+    }
+}
 
 /// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels. `grows`:
 /// the array, where it may take the extents of what is assigned to it.
@@ -109,13 +129,7 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
         }
         return static_cast<T&>(data[offset]);
     } else {
-        using Labels = label_list<Indices...>;
-        using Operand = array_operand<std::remove_const_t<T>, Rank>;
-        if constexpr (std::is_const_v<T>) {
-            return leaf<Operand, Labels>(Operand{data, extents, strides});
-        } else {
-            return target<T, Rank, Labels>(Operand{data, extents, strides}, grows);
-        }
+        return labelled<T>(array_operand<std::remove_const_t<T>, Rank>{data, extents, strides}, grows, indices...);
     }
 }
 
@@ -124,12 +138,11 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
 template <class T, std::size_t Rank, class... Indices>
 auto owned_access(const T* data, const std::array<index, Rank>& extents, std::shared_ptr<const void> owner,
                   const Indices&... indices) {
-    auto read = access<const T, Rank>(data, extents, row_major(extents), nullptr, indices...);
-    if constexpr (Expression<decltype(read)>) {
-        using Operand = owned_operand<T, Rank>;
-        return leaf<Operand, typename decltype(read)::labels>(Operand{read.operand, std::move(owner)});
+    if constexpr (Rank > 0 && (std::integral<Indices> && ...)) {
+        return access<const T, Rank>(data, extents, row_major(extents), nullptr, indices...);
     } else {
-        return read;
+        return labelled<const T>(owned_operand<T, Rank>{{data, extents, row_major(extents)}, std::move(owner)}, nullptr,
+                                 indices...);
     }
 }
 

@@ -1,17 +1,26 @@
 #pragma once
-// Leaves that wait for extents, ep::iota(i) and the count behind ep::mean: replaced when a statement meets its
-// operands.
+// Leaves that wait for extents, ep::iota(i), the count behind ep::mean and operands that are read at functions of
+// labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
+#include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/search_range.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel::detail {
 
@@ -26,33 +35,101 @@ template <class E>
 inline constexpr bool waits_for_extents =
     []<class... Leaves>(type_list<Leaves...> /*all*/) { return (waits<Leaves> || ...); }(leaves_t<E>{});
 
+template <class Operand, class... Indices, bool Recorded>
+inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded>;
+
 }  // namespace einparallel::detail
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Learns the extents of a statement's labels from its leaves, and rebuilds its right-hand side with them. `Source` has
-/// extents_of(operand), empty where they are not known, and indices<Labels>(extent): a leaf with elements 0, 1, 2, …,
-/// of extent -1 where nobody knows.
+/// At which indices an operand of a statement is read, or its output written.
+struct operand_reads {
+    const void* tensor = nullptr;  ///< the same for all operands that are this tensor
+    std::span<const index> extents;
+    std::vector<index_function> at;  ///< by dimension
+    bool is_output = false;
+    bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do
+
+    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const;
+};
+
+/// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in
+/// functions only, or an operand is also read at functions of them, the largest with which no index lies outside.
+/// Returns what is wrong, naming label or operand, index, and extents: an extent that nothing says, or an index
+/// outside.
+EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
+                                            std::span<const operand_reads> operands, std::span<index> extents);
+
+/// From an element to the next along a label, in an operand with these strides; and, with no_label, from its first
+/// element to the one where all labels are 0.
+EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides);
+
+/// What an operand reads.
+template <class Operand>
+const Operand& read_tensor(const Operand& held) {
+    return held;
+}
+template <class Operand, class... Indices>
+const Operand& read_tensor(const indexed_operand<Operand, Indices...>& held) {
+    return held.operand;
+}
+
+/// The indices of a leaf, by dimension, with label ids.
+template <class Ids, class... Labels>
+index_function function_of(const affine_index<Labels...>& written) {
+    index_function made{{}, written.constant};
+    [[maybe_unused]] std::size_t at = 0;
+    (made.terms.push_back({Ids::template id<Labels>, written.coefficients[at++]}), ...);
+    std::erase_if(made.terms, [](const index_term& term) { return term.coefficient == 0; });
+    return made;
+}
+template <class Ids, class Operand, class... Labels>
+std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels...>>& node) {
+    if constexpr (requires { node.operand.indices; }) {
+        return std::apply([](const auto&... each) { return std::vector<index_function>{function_of<Ids>(each)...}; },
+                          node.operand.indices);
+    } else {
+        return {function_of<Ids>(as_index(Labels{}))...};
+    }
+}
+
+/// Learns the extents of a statement's labels from its leaves, and rebuilds it with them. `Source` knows of an operand
+/// tensor_of and extents_of (empty where they are not known), makes indices<Labels>(extent), a leaf with elements 0, 1,
+/// 2, …, and of an operand part(operand, extents), its first elements, and at(operand, indices, labels, extents), what
+/// it is where it is read at functions of the labels.
 template <class Statement, class Source>
 class resolution {
-public:
-    resolution() { extents_.fill(-1); }
+    using ids = typename Statement::ids;
 
-    template <class E>
-    void learn(const E& expression) {
-        for_each_leaf(expression,
-                      [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto /*reduced*/) {
-                          if constexpr (!waits<leaf<Operand, Labels>>) {
-                              const auto& extents = Source::extents_of(node.operand);
-                              std::size_t dimension = 0;
-                              for (const label_id label : Statement::ids::template ids<Labels>) {
-                                  if (dimension < extents.size()) {
-                                      extents_[std::size_t(label)] = extents[dimension++];
-                                  }
-                              }
-                          }
-                      });
+public:
+    /// `failure` becomes what is wrong, if anything.
+    template <class Left, class Right>
+    resolution(const Left& left, const Right& right, std::string& failure) {
+        std::vector<operand_reads> operands;
+        const auto learn = [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto /*reduced*/) {
+            if constexpr (requires { Source::extents_of(read_tensor(node.operand)); }) {
+                const auto& held = read_tensor(node.operand);
+                operands.push_back({Source::tensor_of(held), Source::extents_of(held), functions_in<ids>(node)});
+            }
+        };
+        for_each_leaf(left, learn);
+        operand_reads& output = operands.front();
+        output.is_output = true;
+        output.is_forgotten = Source::rebinds && !waits<Left>;
+        if (all_in(output.extents, [](index extent) { return extent == 0; })) {
+            output.extents = {};
+        }
+        for_each_leaf(right, learn);
+        std::array<index, ids::size> extents{};
+        extents.fill(-1);
+        failure = find_extents(ids::names, operands, extents);
+        std::transform(extents.begin(), extents.end(), ranges_.begin(), [](index extent) {
+            return interval{0, extent};
+        });
     }
+
+    /// Where a label runs; what is resolved then is a part of the statement.
+    interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
     template <class E>
     auto resolved(const E& node) const {
@@ -60,7 +137,18 @@ public:
     }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
-        return Source::template indices<Labels>(extents_[std::size_t(Statement::ids::template ids<Labels>[0])]);
+        return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);
+    }
+    template <class Operand, class Labels>
+        requires(!waits<leaf<Operand, Labels>>)
+    auto resolved(const leaf<Operand, Labels>& node) const {
+        return leaf<Operand, Labels>(Source::part(node.operand, ranges_of(ids::template ids<Labels>)));
+    }
+    template <class Operand, class... Indices, class Labels>
+    auto resolved(const leaf<indexed_operand<Operand, Indices...>, Labels>& node) const {
+        const auto& labels = ids::template ids<Labels>;
+        const auto made = Source::at(node.operand.operand, functions_in<ids>(node), labels, ranges_of(labels));
+        return leaf<std::remove_const_t<decltype(made)>, Labels>(made);
     }
     template <class Over, class Inner, class Labels>
     auto resolved(const leaf<count_operand<Over, Inner>, Labels>& /*node*/) const {
@@ -68,7 +156,7 @@ public:
         constexpr auto reduced = Statement::reduced_by(std::type_identity<reduce_node<op::sum_type, Over, Inner>>{});
         T count = T(1);
         for (std::size_t label = 0; label < reduced.size(); ++label) {
-            count *= reduced[label] ? T(extents_[label]) : T(1);
+            count *= reduced[label] ? T(ranges_[label].size()) : T(1);
         }
         return constant<T>(count);
     }
@@ -91,7 +179,15 @@ public:
     }
 
 private:
-    std::array<index, Statement::ids::size> extents_;
+    template <std::size_t Count>
+    std::array<interval, Count> ranges_of(const std::array<label_id, Count>& labels) const {
+        std::array<interval, Count> ranges{};
+        std::transform(labels.begin(), labels.end(), ranges.begin(),
+                       [&](label_id label) { return ranges_[std::size_t(label)]; });
+        return ranges;
+    }
+
+    std::array<interval, ids::size> ranges_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,6 +3,7 @@
 // The compile-time specification (einsum_spec) is where the numbers come from; nothing below the notation is a template
 // on it, so two hundred einsums of one program share one contraction routine.
 
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 
@@ -19,6 +20,24 @@ using label_id = std::int16_t;
 
 /// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
 inline constexpr label_id no_label = -1;
+
+/// A label and what it is multiplied by.
+struct index_term {
+    label_id label = no_label;
+    index coefficient = 1;
+
+    friend bool operator==(const index_term&, const index_term&) = default;
+};
+
+/// At which index of a dimension an operand is read: Σ coefficient · label + constant. A plain label is the commonest.
+struct index_function {
+    std::vector<index_term> terms;
+    index constant = 0;
+
+    [[nodiscard]] bool is_plain() const { return terms.size() == 1 && terms[0].coefficient == 1 && constant == 0; }
+
+    friend bool operator==(const index_function&, const index_function&) = default;
+};
 
 /// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
 /// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.

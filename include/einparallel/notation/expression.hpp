@@ -4,7 +4,6 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
-#include <einparallel/notation/node_list.hpp>
 #include <einparallel/notation/operators.hpp>
 #include <einparallel/notation/refused.hpp>
 
@@ -82,6 +81,36 @@ struct constant : expression_base {
     template <class Number>
     constexpr constant(Number number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
+
+/// The arguments of a function. Each einsum's nodes are types of their own, whose every function is compiled for it
+/// alone: so of one or two there are none but the implicit ones, and no level between a node and its arguments.
+template <class... Nodes>
+struct node_list;
+template <class First>
+struct node_list<First> {
+    First first;
+};
+template <class First, class Second>
+struct node_list<First, Second> {
+    First first;
+    Second second;
+};
+template <class First, class Second, class... More>
+struct node_list<First, Second, More...> {
+    First first;
+    node_list<Second, More...> rest;
+    constexpr node_list(const First& one, const Second& next, const More&... more) : first(one), rest{next, more...} {}
+};
+template <std::size_t Position, class... Nodes>
+constexpr const auto& argument(const node_list<Nodes...>& nodes) {
+    if constexpr (Position == 0) {
+        return nodes.first;
+    } else if constexpr (sizeof...(Nodes) == 2) {
+        return nodes.second;
+    } else {
+        return argument<Position - 1>(nodes.rest);
+    }
+}
 
 /// ⊗ or a map: a function applied to each combination of elements of its arguments. An aggregate, made by {{},
 /// function, {arguments…}}: each expression's nodes are types of their own, for which a constructor would be compiled.

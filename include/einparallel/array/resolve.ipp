@@ -1,0 +1,152 @@
+#pragma once
+
+#include <einparallel/array/resolve.hpp>
+
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE bool operand_reads::is_plain() const {
+    return all_in(at, [](const index_function& each) { return each.is_plain(); });
+}
+
+EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides) {
+    index move = 0;
+    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+        index factor = label == no_label ? at[dimension].constant : 0;
+        for (const index_term& term : at[dimension].terms) {
+            factor += term.label == label ? term.coefficient : 0;
+        }
+        move += factor * strides[dimension];
+    }
+    return move;
+}
+
+/// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
+struct dimension_read {
+    std::span<const operand_reads> operands;
+    std::size_t operand;
+    std::size_t dimension;
+
+    [[nodiscard]] const operand_reads& owner() const { return operands[operand]; }
+    [[nodiscard]] const index_function& at() const { return owner().at[dimension]; }
+    [[nodiscard]] index extent() const { return owner().extents[dimension]; }
+    [[nodiscard]] bool has(label_id label) const {
+        return find_in(at().terms, label, &index_term::label) != at().terms.end();
+    }
+    [[nodiscard]] std::string where() const {
+        return owner().is_output ? "the output" : "operand " + std::to_string(operand);
+    }
+    [[nodiscard]] std::string text(std::span<const std::string_view> names) const {
+        std::string written;
+        const auto add = [&](index factor, const std::string& what) {
+            written += written.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
+            written += what.empty() ? "" : std::abs(factor) == 1 ? what : std::to_string(std::abs(factor)) + "*" + what;
+            written += what.empty() ? std::to_string(std::abs(factor)) : "";
+        };
+        for (const index_term& term : at().terms) {
+            add(term.coefficient, std::string(names[std::size_t(term.label)]));
+        }
+        if (at().constant != 0 || written.empty()) {
+            add(at().constant, "");
+        }
+        return "index " + written + " of dimension " + std::to_string(dimension) + " of " + where();
+    }
+    /// The lowest and the highest index, with labels of these extents.
+    [[nodiscard]] std::array<index, 2> reach(std::span<const index> extents) const {
+        std::array<index, 2> ends{at().constant, at().constant};
+        for (const index_term& term : at().terms) {
+            index& end = ends[term.coefficient > 0 ? 1 : 0];
+            end = fused(end, term.coefficient, extents[std::size_t(term.label)] - 1);
+        }
+        return ends;
+    }
+    /// The largest extent of a label with which no index lies outside; that label counts as 1 in `extents`.
+    [[nodiscard]] index valid(label_id label, std::span<const index> extents) const {
+        const auto [lowest, highest] = reach(extents);
+        const index factor = find_in(at().terms, label, &index_term::label)->coefficient;
+        const index room = factor > 0 ? extent() - 1 - highest : lowest;
+        return room < 0 ? 0 : room / std::abs(factor) + 1;
+    }
+};
+
+EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
+                                            std::span<const operand_reads> operands, std::span<index> extents) {
+    std::vector<dimension_read> reads;
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        for (std::size_t dimension = 0; dimension < operands[operand].extents.size(); ++dimension) {
+            reads.push_back({operands, operand, dimension});
+        }
+    }
+    // An operand that is also read at a function of a label is not read to its end along that.
+    const auto is_part = [&](const dimension_read& read) {
+        return !read.at().is_plain() || any_in(reads, [&](const dimension_read& other) {
+            return other.owner().tensor == read.owner().tensor && !other.at().is_plain() &&
+                   other.has(read.at().terms[0].label);
+        });
+    };
+    std::vector<const dimension_read*> said(names.size(), nullptr);
+    for (const dimension_read& read : reads) {
+        if (!read.owner().is_forgotten && !is_part(read)) {
+            const auto label = std::size_t(read.at().terms[0].label);
+            const bool differs = extents[label] >= 0 && extents[label] != read.extent();
+            if (differs) {
+                return "einsum: label " + std::string(names[label]) + " has extent " + std::to_string(extents[label]) +
+                       " in " + said[label]->where() + " and " + std::to_string(read.extent()) + " in " + read.where();
+            }
+            said[label] = &read;
+            extents[label] = read.extent();
+        }
+    }
+    for (bool forgotten = false, found = true; found || !forgotten;) {
+        forgotten = forgotten || !found;
+        found = false;
+        std::vector<index> valid(extents.begin(), extents.end());
+        for (const dimension_read& read : reads) {
+            std::vector<index> others(extents.begin(), extents.end());
+            label_id unknown = no_label;
+            std::size_t unknowns = 0;
+            for (const index_term& term : read.at().terms) {
+                if (extents[std::size_t(term.label)] < 0) {
+                    unknown = term.label;
+                    ++unknowns;
+                    others[std::size_t(unknown)] = 1;
+                }
+            }
+            if (unknowns == 1 && (forgotten || !read.owner().is_forgotten)) {
+                index& extent = valid[std::size_t(unknown)];
+                const index fits = read.valid(unknown, others);
+                if (fits == 0) {
+                    return "einsum: " + read.text(names) + " leaves nothing to label " +
+                           std::string(names[std::size_t(unknown)]) + ": its extent is " +
+                           std::to_string(read.extent());
+                }
+                extent = extent < 0 ? fits : std::min(extent, fits);
+                found = true;
+            }
+        }
+        std::copy(valid.begin(), valid.end(), extents.begin());
+    }
+    for (std::size_t label = 0; label < names.size(); ++label) {
+        if (extents[label] < 0) {
+            return "einsum: nothing says the extent of label " + std::string(names[label]) +
+                   ": give the left-hand side extents, or let an operand have the label as a dimension of its own";
+        }
+    }
+    for (const dimension_read& read : reads) {
+        const bool is_read = !read.owner().is_plain() && all_in(read.owner().at, [&](const index_function& each) {
+            return all_in(each.terms, [&](const index_term& term) { return extents[std::size_t(term.label)] > 0; });
+        });
+        if (const auto [lowest, highest] = is_read ? read.reach(extents) : std::array<index, 2>{};
+            is_read && (lowest < 0 || highest >= read.extent())) {
+            return "einsum: " + read.text(names) + " runs from " + std::to_string(lowest) + " to " +
+                   std::to_string(highest) + ", beyond its extent " + std::to_string(read.extent());
+        }
+    }
+    return {};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

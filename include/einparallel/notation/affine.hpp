@@ -1,0 +1,169 @@
+#pragma once
+// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3). As types where they are written, as numbers
+// below.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/label.hpp>
+#include <einparallel/notation/refused.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel {
+
+namespace detail {
+
+/// a + b · c. @throws error where it is beyond an index
+constexpr index fused(index a, index b, index c) {
+    index product = 0;
+    index sum = 0;
+    if (__builtin_mul_overflow(b, c, &product) || __builtin_add_overflow(a, product, &sum)) {
+        throw error("einsum: the coefficients of an index are beyond 2^63");
+    }
+    return sum;
+}
+
+/// c1 · label1 + c2 · label2 + … + constant, as it is written.
+template <class... Labels>
+struct affine_index {
+    using labels = label_list<Labels...>;
+    std::array<index, sizeof...(Labels)> coefficients{};
+    index constant = 0;
+};
+
+template <class T>
+inline constexpr bool is_affine = is_label<T>;
+template <class... Labels>
+inline constexpr bool is_affine<affine_index<Labels...>> = true;
+
+template <Label L>
+constexpr affine_index<L> as_index(const L& /*label*/) {
+    return {{1}, 0};
+}
+template <class... Labels>
+constexpr const affine_index<Labels...>& as_index(const affine_index<Labels...>& function) {
+    return function;
+}
+template <std::integral I>
+constexpr affine_index<> as_index(I number) {
+    return {{}, index(number)};
+}
+template <class T>
+using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
+
+/// A label or an affine function of labels, beside which a number may stand.
+template <class T>
+concept AffineIndex = is_affine<std::remove_cvref_t<T>>;
+template <class A, class B>
+concept IndexPair = (AffineIndex<A> && (AffineIndex<B> || std::integral<B>)) || (std::integral<A> && AffineIndex<B>);
+
+/// a + sign · b.
+template <class... A, class... B>
+constexpr auto sum_of(const affine_index<A...>& a, const affine_index<B...>& b, index sign) {
+    return [&]<class... Labels>(label_list<Labels...> /*of the sum*/) {
+        affine_index<Labels...> sum{{}, fused(a.constant, sign, b.constant)};
+        [[maybe_unused]] const auto add = [&](std::size_t label, index factor, index coefficient) {
+            sum.coefficients[label] = fused(sum.coefficients[label], factor, coefficient);
+        };
+        [[maybe_unused]] std::size_t at = 0;
+        (add(position_of<A>(label_list<Labels...>{}), 1, a.coefficients[at++]), ...);
+        at = 0;
+        (add(position_of<B>(label_list<Labels...>{}), sign, b.coefficients[at++]), ...);
+        return sum;
+    }(united_t<label_list<A...>, label_list<B...>>{});
+}
+
+/// What other operations on labels make: an index all the same, so that nothing else is said.
+template <class A, class B>
+struct other_than_affine
+    : index_of<typename std::conditional_t<AffineIndex<A>, std::type_identity<A>, std::type_identity<B>>::type> {
+    static_assert(
+        fits<A, B>,
+        "einsum: an index is a sum of labels times integers and an integer, as in A(2 * i + r, n - 1 - j); the "
+        "index along i as a number in an expression is ep::iota(i)");
+};
+template <class A, class B>
+inline constexpr bool is_affine<other_than_affine<A, B>> = true;
+template <class T>
+concept BesideLabels = AffineIndex<T> || Scalar<T> || Expression<T>;
+template <class A, class B>
+concept NoIndex = (AffineIndex<A> && BesideLabels<B>) || (BesideLabels<A> && AffineIndex<B>);
+
+}  // namespace detail
+
+/// Indices of an operand or of the left-hand side: sums of labels times integers, and of integers. Labels run from 0.
+/// Coefficients beyond 2^63 are an ep::error.
+///@{
+template <class A, class B>
+    requires detail::IndexPair<A, B>
+constexpr auto operator+(const A& a, const B& b) {
+    return detail::sum_of(detail::as_index(a), detail::as_index(b), 1);
+}
+template <class A, class B>
+    requires detail::IndexPair<A, B>
+constexpr auto operator-(const A& a, const B& b) {
+    return detail::sum_of(detail::as_index(a), detail::as_index(b), -1);
+}
+template <detail::AffineIndex A>
+constexpr auto operator-(const A& a) {
+    return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), -1);
+}
+template <detail::AffineIndex A>
+constexpr auto operator*(const A& a, std::integral auto factor) {
+    return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
+}
+template <detail::AffineIndex A>
+constexpr auto operator*(std::integral auto factor, const A& a) {
+    return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
+}
+///@}
+
+#define EINPARALLEL_DETAIL_OPERATOR(sign, is_index)           \
+    template <class A, class B>                               \
+        requires(detail::NoIndex<A, B> && !(is_index))        \
+    detail::other_than_affine<A, B>                           \
+    constexpr operator sign(const A& /*a*/, const B& /*b*/) { \
+        return {};                                            \
+    }                                                         \
+    static_assert(true)
+/// Labels and what is no integer: refused, with the sentence that says what an index is.
+///@{
+EINPARALLEL_DETAIL_OPERATOR(+, (detail::IndexPair<A, B>));
+EINPARALLEL_DETAIL_OPERATOR(-, (detail::IndexPair<A, B>));
+EINPARALLEL_DETAIL_OPERATOR(*, std::integral<A> || std::integral<B>);
+EINPARALLEL_DETAIL_OPERATOR(/, false);
+EINPARALLEL_DETAIL_OPERATOR(%, false);
+///@}
+#undef EINPARALLEL_DETAIL_OPERATOR
+
+namespace detail {
+
+/// An operand of which a dimension is read at a function of labels. It waits for the labels' extents, and is then one
+/// with a dimension for each of its labels.
+template <class Operand, class... Indices>
+struct indexed_operand {
+    using value_type = typename Operand::value_type;
+    using labels = united_t<typename Indices::labels...>;
+    static constexpr std::size_t rank = labels::size;
+    static constexpr bool waits = true;
+
+    Operand operand;
+    std::tuple<Indices...> indices;
+};
+
+/// What stands in the parentheses of an operand: labels and functions of labels, as many as dimensions.
+template <std::size_t Rank, class... Indices>
+inline constexpr bool are_labels = sizeof...(Indices) == Rank && (is_label<Indices> && ...);
+template <std::size_t Rank, class... Indices>
+inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Rank, Indices...> &&
+                                    ((AffineIndex<Indices> || std::integral<Indices>)&&...);
+
+}  // namespace detail
+
+}  // namespace einparallel
