@@ -39,6 +39,7 @@ namespace einparallel {}
 // Arrays, and einsums that run at once.
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
+#include <einparallel/array/padded.hpp>
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 // Whether two strided blocks of memory, or two indices of one block, have bytes in common.
 
+#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -17,6 +18,7 @@ struct block_handle {
     std::span<const index> extents;
     const index* strides = nullptr;  ///< in elements
     std::size_t element_bytes = 0;
+    const operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
 
     /// The lowest and one past the highest address of its elements; equal where there are none.
     EINPARALLEL_INLINE [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> touched() const;

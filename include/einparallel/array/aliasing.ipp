@@ -16,6 +16,11 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
+    if (pieces != nullptr) {
+        const operand_pieces::piece& only = pieces->pieces.front();
+        const std::vector<index> own = extents_of(only.region);
+        return block_handle{only.data, own, only.strides.data(), element_bytes}.touched();
+    }
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto bytes = index(element_bytes);
     index lowest = 0;
@@ -106,7 +111,7 @@ EINPARALLEL_INLINE void check_readable(const block_handle& block) {
 EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b) {
     const auto [a_begin, a_end] = a.touched();
     const auto [b_begin, b_end] = b.touched();
-    return a_begin < b_end && b_begin < a_end && !interleave(a, b);
+    return a_begin < b_end && b_begin < a_end && (b.pieces != nullptr || !interleave(a, b));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

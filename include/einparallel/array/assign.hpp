@@ -12,6 +12,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <array>
@@ -47,9 +48,17 @@ auto listed_leaves(const E& right) {
 
 // --- one vertex that computes the output element by element from arrays and views
 
+/// Some operand lies in pieces.
+template <class... Leaves>
+constexpr bool any_in_pieces(type_list<Leaves...> /*leaves*/) {
+    return (requires { &Leaves::operand_type::pieces; } || ...);
+}
+template <class E>
+inline constexpr bool has_pieces = any_in_pieces(leaves_t<E>{});
+
 template <class Statement, class Out, class E>
-inline constexpr bool is_elementwise = E::is_flat && !Statement::template aggregates<E> && has_elements<E> &&
-                                       !is_product<Statement, Out, E> && E::leaf_count <= 64;
+inline constexpr bool is_elementwise = E::is_flat && !has_pieces<E> && !Statement::template aggregates<E> &&
+                                       has_elements<E> && !is_product<Statement, Out, E> && E::leaf_count <= 64;
 
 /// A bit for each leaf, set where it is the last one of its term.
 template <class E>
@@ -103,7 +112,7 @@ constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
 template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
-    return factors<Statement, E, Out, E>::only_leaves && is_product<Statement, Out, E> &&
+    return factors<Statement, E, Out, E>::only_leaves && !has_pieces<E> && is_product<Statement, Out, E> &&
            Statement::template fills_left<E> && !(aggregates && loses<typename E::value_type, Out>);
 }();
 
@@ -176,9 +185,17 @@ struct array_leaves {
     static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
         return held.extents;
     }
+    template <class Operand>
+    static std::span<const index> extents_of(const padded_operand<Operand>& held) {
+        return held.extents;
+    }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const array_operand<T, Rank>& held) {
         return held.data;
+    }
+    template <class Operand>
+    static const void* tensor_of(const padded_operand<Operand>& held) {
+        return held.operand.data;
     }
     template <class Held>
     static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
@@ -201,6 +218,36 @@ struct array_leaves {
     static auto at(const owned_operand<T, Rank>& held, const Where&... where) {
         const auto made = at(static_cast<const array_operand<T, Rank>&>(held), where...);
         return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
+    }
+    template <class Operand, std::size_t Labels>
+    static auto at(const padded_operand<Operand>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        using T = typename Operand::value_type;
+        struct padded_pieces : operand_pieces {
+            Operand inner;
+            T value;
+        };
+        const auto made = std::make_shared<padded_pieces>();
+        made->inner = held.operand;
+        made->value = held.value;
+        made->elsewhere = &made->value;
+        made->at.assign(functions.begin(), functions.end());
+        for (std::size_t dimension = 0; dimension < Operand::rank; ++dimension) {
+            index_function& at = made->at[dimension];
+            at.constant -= held.before[dimension];
+            for (const index_term& term : at.terms) {
+                at.constant +=
+                    term.coefficient * ranges[std::size_t(find_in(labels, term.label) - labels.begin())].begin;
+            }
+        }
+        const Operand& inner = made->inner;
+        made->pieces.push_back({whole_box({inner.extents.begin(), inner.extents.end()}),
+                                inner.data,
+                                {inner.strides.begin(), inner.strides.end()}});
+        pieces_operand<T, Labels> operand{{&made->value, {}, {}}, made};
+        std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
+                       [](interval range) { return range.size(); });
+        return operand;
     }
     template <class Labels>
     static auto indices(interval range) {

@@ -38,6 +38,16 @@ block_handle handle_of(const view<T, Rank>& seen) {
     return {seen.data(), seen.extents(), seen.strides().data(), sizeof(T)};
 }
 
+/// Memory around which all elements are one value, as an operand of a statement.
+template <class T, std::size_t Rank>
+struct pieces_operand : array_operand<T, Rank> {
+    std::shared_ptr<const operand_pieces> pieces;
+};
+template <class T, std::size_t Rank>
+block_handle handle_of(const pieces_operand<T, Rank>& held) {
+    return {held.data, held.extents, held.strides.data(), sizeof(T), held.pieces.get()};
+}
+
 /// A statement or einsum that is one product, as constants of the unit.
 struct product_form {
     std::span<const std::string_view> names;  ///< of the labels, by id
@@ -100,8 +110,8 @@ public:
     immediate_builder& operator=(const immediate_builder&) = delete;
     ~immediate_builder();
 
-    template <class T, std::size_t Rank>
-    [[nodiscard]] static handle handle_of(const array_operand<T, Rank>& held) {
+    template <class Held>
+    [[nodiscard]] static handle handle_of(const Held& held) {
         return detail::handle_of(held);
     }
 
@@ -132,6 +142,11 @@ public:
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
     handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
+        if (x.handle.pieces != nullptr) {  // rows are whole
+            return softmax<T>(
+                sink, out,
+                {product<T>(std::nullopt, x.labels, std::span<const labelled_block, 1>(&x, 1), T(1)), x.labels}, along);
+        }
         return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
 

@@ -71,8 +71,8 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
 
 /// The leaf reads each element of the output where that is written, and no other.
 EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const labelled_block& leaf) {
-    bool same = leaf.handle.data == output.handle.data && leaf.handle.element_bytes == output.handle.element_bytes &&
-                leaf.labels.size() == output.labels.size();
+    bool same = leaf.handle.pieces == nullptr && leaf.handle.data == output.handle.data &&
+                leaf.handle.element_bytes == output.handle.element_bytes && leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
         const auto read = find_in(leaf.labels, output.labels[dimension]);
         same = read != leaf.labels.end() &&
@@ -244,10 +244,15 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         made = {{own.bytes.get(), own.extents, own.strides.data(), element_bytes}, out};
     }
     small_vector<operand_block, 8> blocks;
+    std::vector<const operand_pieces*> pieces;
+    std::vector<std::size_t> bytes;
     for (const labelled_block& operand : operands) {
         blocks.push_back(read_block(operand));
+        pieces.push_back(operand.handle.pieces);
+        bytes.push_back(operand.handle.element_bytes);
     }
-    work({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)});
+    in_parts({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)},
+             pieces, bytes, element_bytes, work);
     return made.handle;
 }
 

@@ -2,6 +2,7 @@
 // Leaves that wait for extents, ep::iota(i), the count behind ep::mean and operands that are read at functions of
 // labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
+#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
@@ -37,6 +38,8 @@ inline constexpr bool waits_for_extents =
 
 template <class Operand, class... Indices, bool Recorded>
 inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded>;
+template <class Operand, bool Recorded>
+inline constexpr bool stands_in<padded_operand<Operand>, Recorded> = stands_in<Operand, Recorded>;
 
 }  // namespace einparallel::detail
 
@@ -59,10 +62,6 @@ struct operand_reads {
 /// outside.
 EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
                                             std::span<const operand_reads> operands, std::span<index> extents);
-
-/// From an element to the next along a label, in an operand with these strides; and, with no_label, from its first
-/// element to the one where all labels are 0.
-EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides);
 
 /// What an operand reads.
 template <class Operand>

@@ -13,18 +13,6 @@ EINPARALLEL_INLINE bool operand_reads::is_plain() const {
     return all_in(at, [](const index_function& each) { return each.is_plain(); });
 }
 
-EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides) {
-    index move = 0;
-    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        index factor = label == no_label ? at[dimension].constant : 0;
-        for (const index_term& term : at[dimension].terms) {
-            factor += term.label == label ? term.coefficient : 0;
-        }
-        move += factor * strides[dimension];
-    }
-    return move;
-}
-
 /// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
 struct dimension_read {
     std::span<const operand_reads> operands;
@@ -55,20 +43,15 @@ struct dimension_read {
         }
         return "index " + written + " of dimension " + std::to_string(dimension) + " of " + where();
     }
-    /// The lowest and the highest index, with labels of these extents.
-    [[nodiscard]] std::array<index, 2> reach(std::span<const index> extents) const {
-        std::array<index, 2> ends{at().constant, at().constant};
-        for (const index_term& term : at().terms) {
-            index& end = ends[term.coefficient > 0 ? 1 : 0];
-            end = fused(end, term.coefficient, extents[std::size_t(term.label)] - 1);
-        }
-        return ends;
+    /// From the lowest index to behind the highest, with labels of these extents.
+    [[nodiscard]] interval reach(const std::vector<index>& extents) const {
+        return range_of(at(), whole_box(extents).sides);
     }
     /// The largest extent of a label with which no index lies outside; that label counts as 1 in `extents`.
-    [[nodiscard]] index valid(label_id label, std::span<const index> extents) const {
-        const auto [lowest, highest] = reach(extents);
+    [[nodiscard]] index valid(label_id label, const std::vector<index>& extents) const {
+        const interval reached = reach(extents);
         const index factor = find_in(at().terms, label, &index_term::label)->coefficient;
-        const index room = factor > 0 ? extent() - 1 - highest : lowest;
+        const index room = factor > 0 ? extent() - reached.end : reached.begin;
         return room < 0 ? 0 : room / std::abs(factor) + 1;
     }
 };
@@ -140,10 +123,10 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
         const bool is_read = !read.owner().is_plain() && all_in(read.owner().at, [&](const index_function& each) {
             return all_in(each.terms, [&](const index_term& term) { return extents[std::size_t(term.label)] > 0; });
         });
-        if (const auto [lowest, highest] = is_read ? read.reach(extents) : std::array<index, 2>{};
-            is_read && (lowest < 0 || highest >= read.extent())) {
-            return "einsum: " + read.text(names) + " runs from " + std::to_string(lowest) + " to " +
-                   std::to_string(highest) + ", beyond its extent " + std::to_string(read.extent());
+        const interval reached = is_read ? read.reach({extents.begin(), extents.end()}) : interval{};
+        if (reached.begin < 0 || reached.end > read.extent()) {
+            return "einsum: " + read.text(names) + " runs from " + std::to_string(reached.begin) + " to " +
+                   std::to_string(reached.end - 1) + ", beyond its extent " + std::to_string(read.extent());
         }
     }
     return {};

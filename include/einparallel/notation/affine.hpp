@@ -3,7 +3,6 @@
 // below.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/refused.hpp>
@@ -18,16 +17,6 @@
 namespace einparallel {
 
 namespace detail {
-
-/// a + b · c. @throws error where it is beyond an index
-constexpr index fused(index a, index b, index c) {
-    index product = 0;
-    index sum = 0;
-    if (__builtin_mul_overflow(b, c, &product) || __builtin_add_overflow(a, product, &sum)) {
-        throw error("einsum: the coefficients of an index are beyond 2^63");
-    }
-    return sum;
-}
 
 /// c1 · label1 + c2 · label2 + … + constant, as it is written.
 template <class... Labels>
@@ -155,6 +144,18 @@ struct indexed_operand {
 
     Operand operand;
     std::tuple<Indices...> indices;
+};
+
+/// An operand with elements around it that no memory holds, all of them `value`.
+template <class Operand>
+struct padded_operand {
+    using value_type = typename Operand::value_type;
+    static constexpr std::size_t rank = Operand::rank;
+
+    Operand operand;
+    std::array<index, rank> before{};
+    std::array<index, rank> extents{};  ///< with what is around it
+    value_type value{};
 };
 
 /// What stands in the parentheses of an operand: labels and functions of labels, as many as dimensions.

@@ -147,6 +147,9 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape);
 
 namespace EINPARALLEL_DETAIL {
 
+/// Extents of a box.
+EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
+
 /// What is wrong with extents of which one is negative; empty where nothing is.
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
 

@@ -43,6 +43,14 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape) {
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
+    std::vector<index> extents;
+    for (const interval& side : region.sides) {
+        extents.push_back(side.size());
+    }
+    return extents;
+}
+
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         if (extents[dimension] < 0) {

@@ -5,6 +5,7 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
@@ -38,6 +39,35 @@ struct index_function {
 
     friend bool operator==(const index_function&, const index_function&) = default;
 };
+
+namespace detail {
+
+/// a + b · c. @throws error where it is beyond an index
+constexpr index fused(index a, index b, index c) {
+    index product = 0;
+    index sum = 0;
+    if (__builtin_mul_overflow(b, c, &product) || __builtin_add_overflow(a, product, &sum)) {
+        throw error("einsum: the coefficients of an index are beyond 2^63");
+    }
+    return sum;
+}
+
+/// From the lowest index to behind the highest, where each label, by id, runs through its range.
+/// @pre no range is empty
+template <class Ranges>
+constexpr interval range_of(const index_function& function, const Ranges& ranges) {
+    interval reached{function.constant, function.constant};
+    for (const index_term& term : function.terms) {
+        const interval range = ranges[std::size_t(term.label)];
+        const bool rises = term.coefficient > 0;
+        reached.begin = fused(reached.begin, term.coefficient, rises ? range.begin : range.end - 1);
+        reached.end = fused(reached.end, term.coefficient, rises ? range.end - 1 : range.begin);
+    }
+    ++reached.end;
+    return reached;
+}
+
+}  // namespace detail
 
 /// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
 /// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.

@@ -35,9 +35,6 @@ struct program;
 
 namespace EINPARALLEL_DETAIL {
 
-/// Extents of a box.
-EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
-
 /// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
 /// @pre contains(whole, region)
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);

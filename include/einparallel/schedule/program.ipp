@@ -7,14 +7,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
-    std::vector<index> extents;
-    for (const interval& side : region.sides) {
-        extents.push_back(side.size());
-    }
-    return extents;
-}
-
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides) {
     index elements = 0;
     for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {

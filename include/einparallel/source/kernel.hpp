@@ -5,8 +5,9 @@
 
 #include <einparallel/array/aliasing.ipp>
 #include <einparallel/array/immediate.ipp>
-#include <einparallel/array/resolve.ipp>
+#include <einparallel/array/pieces.ipp>
 #include <einparallel/array/print.ipp>
+#include <einparallel/array/resolve.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
