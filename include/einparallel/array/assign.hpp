@@ -326,10 +326,12 @@ private:
             }
         }
         interval& range = found.range_of(statement<Labels, E>::ids::template ids<Labels>[alone]);
-        for (const interval all = range; range.begin < all.end; range.begin = range.end) {
-            range.end = range.begin + 1;
+        const interval all = range;
+        for (index at = all.begin; at < all.end; ++at) {
+            range = {at, at + 1};
             write_at<How>(found, right);
         }
+        range = all;
     }
 
     growing* grows_;  ///< whose elements these are, where it is an array

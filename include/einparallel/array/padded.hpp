@@ -51,8 +51,9 @@ public:
     template <class... Indices>
         requires detail::addresses<rank, Indices...>
     auto operator()(const Indices&... indices) const {
-        using Indexed = detail::indexed_operand<detail::padded_operand<Operand>, detail::index_of<Indices>...>;
-        return detail::leaf<Indexed, typename Indexed::labels>(Indexed{held_, {detail::as_index(indices)...}});
+        using Indexed = detail::indexed_operand<detail::padded_operand<Operand>, decltype(detail::kept(indices))...>;
+        return detail::leaf<Indexed, typename Indexed::labels>(
+            Indexed{held_, {detail::kept(indices)...}});
     }
     /// Other arguments: refused.
     template <class... Indices>

@@ -82,13 +82,17 @@ index_function function_of(const affine_index<Labels...>& written) {
     std::erase_if(made.terms, [](const index_term& term) { return term.coefficient == 0; });
     return made;
 }
+template <class Ids, Label L>
+index_function function_of(const L& /*alone*/) {
+    return {{{Ids::template id<L>, 1}}, 0, true};
+}
 template <class Ids, class Operand, class... Labels>
 std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels...>>& node) {
     if constexpr (requires { node.operand.indices; }) {
         return std::apply([](const auto&... each) { return std::vector<index_function>{function_of<Ids>(each)...}; },
                           node.operand.indices);
     } else {
-        return {function_of<Ids>(as_index(Labels{}))...};
+        return {function_of<Ids>(Labels{})...};
     }
 }
 

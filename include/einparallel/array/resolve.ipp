@@ -10,7 +10,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE bool operand_reads::is_plain() const {
-    return all_in(at, [](const index_function& each) { return each.is_plain(); });
+    return all_in(at, &index_function::is_whole);
 }
 
 /// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
@@ -66,8 +66,8 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
     }
     // An operand that is also read at a function of a label is not read to its end along that.
     const auto is_part = [&](const dimension_read& read) {
-        return !read.at().is_plain() || any_in(reads, [&](const dimension_read& other) {
-            return other.owner().tensor == read.owner().tensor && !other.at().is_plain() &&
+        return !read.at().is_whole || any_in(reads, [&](const dimension_read& other) {
+            return other.owner().tensor == read.owner().tensor && !other.at().is_whole &&
                    other.has(read.at().terms[0].label);
         });
     };

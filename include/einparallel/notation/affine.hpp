@@ -45,6 +45,15 @@ constexpr affine_index<> as_index(I number) {
 }
 template <class T>
 using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
+/// An index as it is kept: a label alone stands for a whole dimension.
+template <class T>
+constexpr auto kept(const T& written) {
+    if constexpr (Label<T>) {
+        return written;
+    } else {
+        return as_index(written);
+    }
+}
 
 /// A label or an affine function of labels, beside which a number may stand.
 template <class T>
@@ -138,7 +147,7 @@ namespace detail {
 template <class Operand, class... Indices>
 struct indexed_operand {
     using value_type = typename Operand::value_type;
-    using labels = united_t<typename Indices::labels...>;
+    using labels = united_t<typename index_of<Indices>::labels...>;
     static constexpr std::size_t rank = labels::size;
     static constexpr bool waits = true;
 

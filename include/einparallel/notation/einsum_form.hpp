@@ -34,8 +34,7 @@ struct index_term {
 struct index_function {
     std::vector<index_term> terms;
     index constant = 0;
-
-    [[nodiscard]] bool is_plain() const { return terms.size() == 1 && terms[0].coefficient == 1 && constant == 0; }
+    bool is_whole = false;  ///< a label alone, which runs through the whole dimension
 
     friend bool operator==(const index_function&, const index_function&) = default;
 };
