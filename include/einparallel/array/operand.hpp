@@ -111,9 +111,8 @@ auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Opera
     if constexpr (are_labels<Operand::rank, Indices...>) {
         return leaf_of<T, label_list<Indices...>>(std::move(held), grows);
     } else {
-        using Indexed = indexed_operand<Operand, decltype(kept(indices))...>;
-        return leaf_of<T, typename Indexed::labels>(Indexed{std::move(held), {kept(indices)...}},
-                                                    nullptr);
+        const auto made = indexed(std::move(held), indices...);
+        return leaf_of<T, typename decltype(made)::labels>(made.operand, nullptr);
     }
 }
 

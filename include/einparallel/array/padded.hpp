@@ -50,11 +50,7 @@ public:
     /// An operand. Index 0 is the first element before the tensor.
     template <class... Indices>
         requires detail::addresses<rank, Indices...>
-    auto operator()(const Indices&... indices) const {
-        using Indexed = detail::indexed_operand<detail::padded_operand<Operand>, decltype(detail::kept(indices))...>;
-        return detail::leaf<Indexed, typename Indexed::labels>(
-            Indexed{held_, {detail::kept(indices)...}});
-    }
+    auto operator()(const Indices&... indices) const { return detail::indexed(held_, indices...); }
     /// Other arguments: refused.
     template <class... Indices>
         requires(!detail::addresses<rank, Indices...>)

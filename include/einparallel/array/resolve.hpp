@@ -126,8 +126,8 @@ public:
         std::array<index, ids::size> extents{};
         extents.fill(-1);
         failure = find_extents(ids::names, operands, extents);
-        std::transform(extents.begin(), extents.end(), ranges_.begin(), [](index extent) {
-            return interval{0, extent};
+        std::transform(extents.begin(), extents.end(), ranges_.begin(), [&](index extent) {
+            return interval{0, failure.empty() ? extent : 0};
         });
     }
 

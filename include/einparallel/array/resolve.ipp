@@ -29,19 +29,7 @@ struct dimension_read {
         return owner().is_output ? "the output" : "operand " + std::to_string(operand);
     }
     [[nodiscard]] std::string text(std::span<const std::string_view> names) const {
-        std::string written;
-        const auto add = [&](index factor, const std::string& what) {
-            written += written.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
-            written += what.empty() ? "" : std::abs(factor) == 1 ? what : std::to_string(std::abs(factor)) + "*" + what;
-            written += what.empty() ? std::to_string(std::abs(factor)) : "";
-        };
-        for (const index_term& term : at().terms) {
-            add(term.coefficient, std::string(names[std::size_t(term.label)]));
-        }
-        if (at().constant != 0 || written.empty()) {
-            add(at().constant, "");
-        }
-        return "index " + written + " of dimension " + std::to_string(dimension) + " of " + where();
+        return "index " + function_text(at(), names) + " of dimension " + std::to_string(dimension) + " of " + where();
     }
     /// From the lowest index to behind the highest, with labels of these extents.
     [[nodiscard]] interval reach(const std::vector<index>& extents) const {

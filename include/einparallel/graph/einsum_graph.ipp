@@ -133,7 +133,9 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
         std::vector<std::size_t>* const known = each->is_input() ? nullptr : &alike[key];
         for (std::size_t place = 0; known != nullptr && place < known->size() && both == nullptr; ++place) {
             std::shared_ptr<vertex>& first = made.vertices[(*known)[place]];
-            both = computes_same(*each->work, *first->work) ? either_of(first, each) : nullptr;
+            both = computes_same(*each->work, *first->work) && each->form.reads == first->form.reads
+                       ? either_of(first, each)
+                       : nullptr;
             if (both != nullptr) {
                 std::vector<std::shared_ptr<vertex>>& origins = made.origins[(*known)[place]];
                 origins.push_back(each);

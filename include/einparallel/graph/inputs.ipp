@@ -31,9 +31,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
         std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
                   region.sides[0].begin);
     };
-    return input_vertex({std::max<index>(extent, 0)}, element_type_of<index>(),
-                        std::make_shared<function_source>("iota", write),
-                        extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "");
+    return input_vertex({extent}, element_type_of<index>(), std::make_shared<function_source>("iota", write));
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {

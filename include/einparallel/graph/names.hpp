@@ -32,6 +32,9 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name);
 std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
     std::vector<std::string> names;
     for_each_in(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
+    std::vector<std::string> read;
+    for_each_in(einsum.form.reads, [&](const operand_read& each) { read.push_back(names[each.operand]); });
+    names = read.empty() ? names : read;
     return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
 }
 

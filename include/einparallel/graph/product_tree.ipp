@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A contraction of two tensors of which the user fixed nothing.
 EINPARALLEL_SELDOM bool is_free_product(const vertex& made) {
-    return !made.is_input() && made.work->is_contraction() && !made.constraints.pin &&
+    return !made.is_input() && made.work->is_contraction() && made.form.reads.empty() && !made.constraints.pin &&
            !made.constraints.without_communication;
 }
 

@@ -2,6 +2,8 @@
 
 #include <einparallel/graph/record.hpp>
 
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
 
 #include <string>
@@ -19,10 +21,34 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
     return made;
 }
 
+EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
+                                                       std::span<const label_id> labels,
+                                                       std::span<const interval> ranges) {
+    auto made = std::make_shared<vertex>();
+    for (const interval range : ranges) {
+        made->bounds.push_back(range.size());
+    }
+    made->element = of->element;
+    made->at.assign(at.begin(), at.end());
+    for (index_function& each : made->at) {
+        for (index_term& term : each.terms) {
+            term.label = label_id(find_in(labels, term.label) - labels.begin());
+        }
+    }
+    made->failure = of->failure;
+    made->operands.push_back(std::move(of));
+    return made;
+}
+
+/// The tensor that an operand reads.
+inline const std::shared_ptr<vertex>& read_by(const std::shared_ptr<vertex>& handle) {
+    return handle->is_view() ? handle->operands.front() : handle;
+}
+
 /// "operand 2 ('B')", "operand 2 (generate)".
 EINPARALLEL_SELDOM std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
                                             std::size_t position) {
-    const vertex& read = *operands[position].handle;
+    const vertex& read = *read_by(operands[position].handle);
     const std::string name = !read.name.empty()       ? "'" + read.name + "'"
                              : read.origin != nullptr ? name_of_input(read)
                                                       : "";
@@ -72,8 +98,39 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             }
             known = known < 0 ? extent : known;
         }
-        made->form.operands.push_back(std::move(labels));
-        made->operands.push_back(read.handle);
+        const std::shared_ptr<vertex>& tensor = read_by(read.handle);
+        const bool is_viewed = any_in(operands, [&](const operand_type& other) {
+            return other.handle->is_view() && other.handle->operands.front() == tensor;
+        });
+        const auto known = is_viewed ? find_in(made->operands, tensor) : made->operands.end();
+        operand_read as{std::size_t(known - made->operands.begin()), labels, read.handle->at, {}};
+        if (is_viewed) {
+            as.bounds = tensor->bounds;
+            if (!read.handle->is_view()) {
+                for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+                    as.at.push_back({{{label_id(dimension), 1}}, 0, true});
+                }
+            }
+            for (index_function& each : as.at) {
+                for (index_term& term : each.terms) {
+                    term.label = labels[std::size_t(term.label)];
+                }
+            }
+            sort_unique(labels);
+            as.labels = labels;
+        }
+        made->form.reads.push_back(std::move(as));
+        if (known == made->operands.end()) {
+            made->form.operands.push_back(std::move(labels));
+            made->operands.push_back(tensor);
+        } else {
+            std::vector<label_id>& all = made->form.operands[made->form.reads.back().operand];
+            all.insert(all.end(), labels.begin(), labels.end());
+            sort_unique(all);
+        }
+    }
+    if (all_in(made->form.reads, [](const operand_read& each) { return each.at.empty(); })) {
+        made->form.reads.clear();
     }
     for (index& extent : made->extents) {
         extent = extent < 0 ? 0 : extent;

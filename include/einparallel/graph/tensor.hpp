@@ -13,8 +13,10 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/refused.hpp>
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,16 +33,15 @@ class tensor_target;
 
 namespace EINPARALLEL_DETAIL {
 
-template <std::size_t Rank, class... Labels>
-inline constexpr bool labels_for = sizeof...(Labels) == Rank && (is_label<Labels> && ...);
 /// What operator() makes of others.
 template <std::size_t Rank, class... Labels>
 struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
-    static_assert((is_label<Labels> && ...),
-                  "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
+    static_assert(sizeof...(Labels) != Rank,
+                  "einparallel: an index of a tensor is a label, an integer, or a sum of labels times integers: "
+                  "EINPARALLEL_LABELS(i, j) declares labels");
 };
 
 template <class... Arguments>
@@ -92,19 +93,25 @@ public:
 
     /// An operand, and what an einsum can be assigned to. One label for each dimension.
     template <class... Labels, class Way = detail::way>
-        requires detail::labels_for<Rank, Labels...>
+        requires detail::are_labels<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) {
         return detail::tensor_target<T, Rank, detail::label_list<Labels...>>(*this);
     }
     /// An operand.
     template <class... Labels>
-        requires detail::labels_for<Rank, Labels...>
+        requires detail::are_labels<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) const {
         return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
+    /// An operand that is read at functions of labels.
+    template <class... Indices>
+        requires detail::are_indices<Rank, Indices...>
+    auto operator()(const Indices&... indices) const {
+        return detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
+    }
     /// Other arguments: refused.
     template <class... Labels>
-        requires(!detail::labels_for<Rank, Labels...>)
+        requires(!detail::addresses<Rank, Labels...>)
     detail::other_labels<Rank, Labels...>
     operator()(const Labels&... /*labels*/) const { return {}; }
 
@@ -198,15 +205,41 @@ std::shared_ptr<vertex> record_statement(const E& right) {
     }
 }
 
-/// What a statement on tensors knows of its leaves, and makes of ep::iota.
+/// What a statement on tensors knows of its leaves, and makes of ep::iota and of functions of labels.
 struct tensor_leaves {
+    static constexpr bool rebinds = true;
+
     template <class T, std::size_t Rank>
-    static std::vector<index> extents_of(const tensor_operand<T, Rank>& held) {
-        return held.node == nullptr ? std::vector<index>() : held.node->bounds;
+    static std::span<const index> extents_of(const tensor_operand<T, Rank>& held) {
+        return held.node == nullptr ? std::span<const index>() : held.node->bounds;
+    }
+    template <class T, std::size_t Rank>
+    static const void* tensor_of(const tensor_operand<T, Rank>& held) {
+        return held.node.get();
+    }
+    template <class Held, std::size_t Rank>
+    static Held part(const Held& held, const std::array<interval, Rank>& ranges) {
+        Held made = held;
+        if (held.node != nullptr &&
+            !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
+            std::vector<index_function> at;
+            std::array<label_id, Rank> labels{};
+            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+                labels[dimension] = label_id(dimension);
+                at.push_back({{{label_id(dimension), 1}}, 0, true});
+            }
+            made.node = view_vertex(held.node, at, labels, ranges);
+        }
+        return made;
+    }
+    template <class T, std::size_t Rank, std::size_t Labels>
+    static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
     }
     template <class Labels>
-    static auto indices(index extent) {
-        return leaf<tensor_operand<index, 1>, Labels>(tensor_operand<index, 1>{iota_vertex(extent)});
+    static auto indices(interval range) {
+        return leaf<tensor_operand<index, 1>, Labels>(tensor_operand<index, 1>{iota_vertex(range.size())});
     }
 };
 
@@ -243,10 +276,13 @@ public:
     template <assignment How, class E>
     void take(const E& right) const {
         if constexpr (waits_for_extents<E>) {
-            resolution<statement<Labels, E>, tensor_leaves> found;
-            found.learn(static_cast<const typename tensor_target::node&>(*this));
-            found.learn(right);
+            const auto& left = static_cast<const typename tensor_target::node&>(*this);
+            std::string failure;
+            const resolution<statement<Labels, E>, tensor_leaves> found(left, right, failure);
             take<How>(found.resolved(right));
+            if (!failure.empty()) {
+                handle_->node()->failure = failure;
+            }
         } else {
             *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
         }

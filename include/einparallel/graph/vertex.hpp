@@ -67,6 +67,8 @@ struct vertex {
     std::vector<index> extents;                     ///< einsums only: by label
     std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
     std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
+    std::vector<index_function> at;                 ///< views only: what its only operand is read at, by dimension of
+                                                    ///< that; label ids are numbers of the view's dimensions
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     std::string failure;                            ///< why recording failed; the next decompose throws it
 
@@ -76,7 +78,9 @@ struct vertex {
     ~vertex();
 
     /// True for an input of the graph.
-    [[nodiscard]] bool is_input() const { return work == nullptr; }
+    [[nodiscard]] bool is_input() const { return work == nullptr && operands.empty(); }
+    /// True for an operand that is read at functions of labels, which is no tensor and stands in no graph.
+    [[nodiscard]] bool is_view() const { return work == nullptr && !operands.empty(); }
 };
 
 namespace EINPARALLEL_DETAIL {

@@ -155,6 +155,13 @@ struct indexed_operand {
     std::tuple<Indices...> indices;
 };
 
+/// Its leaf.
+template <class Operand, class... Indices>
+auto indexed(Operand held, const Indices&... indices) {
+    using Indexed = indexed_operand<Operand, decltype(kept(indices))...>;
+    return leaf<Indexed, typename Indexed::labels>(Indexed{std::move(held), {kept(indices)...}});
+}
+
 /// An operand with elements around it that no memory holds, all of them `value`.
 template <class Operand>
 struct padded_operand {

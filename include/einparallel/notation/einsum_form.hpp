@@ -103,6 +103,24 @@ constexpr label_class classify(std::size_t operand_count, const HasLabel& has_la
 
 namespace detail {
 
+/// `2*i + r - 1`
+template <class Names>
+std::string function_text(const index_function& function, const Names& names) {
+    std::string written;
+    const auto add = [&](index factor, const std::string& what) {
+        const std::string number = std::to_string(factor < 0 ? -factor : factor);
+        written += written.empty() ? (factor < 0 ? "-" : "") : factor < 0 ? " - " : " + ";
+        written += what.empty() ? number : number == "1" ? what : number + "*" + what;
+    };
+    for (const index_term& term : function.terms) {
+        add(term.coefficient, std::string(names[std::size_t(term.label)]));
+    }
+    if (function.constant != 0 || written.empty()) {
+        add(function.constant, "");
+    }
+    return written;
+}
+
 /// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
 /// labels_of(r) are the labels of operand r, as positions in names.
 template <class Names, class LabelsOf>
@@ -134,12 +152,26 @@ std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf
 
 }  // namespace detail
 
+/// What a kernel reads of an operand: a tensor with a dimension for each label, that of the operand at functions of the
+/// labels.
+struct operand_read {
+    std::size_t operand = 0;
+    std::vector<label_id> labels;
+    std::vector<index_function> at{};  ///< by dimension of the operand; none: its dimensions are the labels
+    std::vector<index> bounds{};       ///< of the operand, where it is read at functions
+
+    friend bool operator==(const operand_read&, const operand_read&) = default;
+};
+
 /// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
-/// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
+/// A label may stand twice in one operand (the diagonal). The output holds each label at most once. Where an operand is
+/// read at functions of labels, its labels are those that stand in them, each once, and `reads` says what the kernel
+/// reads of the operands, one of them several times maybe; else `reads` is empty, and it reads each as it is.
 struct einsum_form {
     std::vector<std::string> names;
     std::vector<std::vector<label_id>> operands;
     std::vector<label_id> output;
+    std::vector<operand_read> reads{};
 
     friend bool operator==(const einsum_form&, const einsum_form&) = default;
 
@@ -150,17 +182,43 @@ struct einsum_form {
     }
     [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
+    /// An operand that is read at functions of labels.
+    [[nodiscard]] bool is_viewed(std::size_t operand) const {
+        return detail::any_in(reads,
+                              [&](const operand_read& read) { return read.operand == operand && !read.at.empty(); });
+    }
+
     [[nodiscard]] label_class class_of(label_id label) const {
         return classify(
             operands.size(), [&](std::size_t operand) { return in_operand(operand, label); }, in_output(label));
     }
 
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
-    /// letter.
+    /// letter; with commas between functions of labels, `[i + r, j],[r]->[i, j]`.
     [[nodiscard]] std::string text() const {
-        return detail::einsum_text(
-            names, operands.size(),
-            [this](std::size_t operand) { return std::span<const label_id>(operands[operand]); }, output);
+        if (reads.empty()) {
+            return detail::einsum_text(
+                names, operands.size(),
+                [this](std::size_t operand) { return std::span<const label_id>(operands[operand]); }, output);
+        }
+        const auto listed = [](const auto& list, const auto& text_of) {
+            std::string written;
+            for (const auto& each : list) {
+                written += (written.empty() ? "[" : ", ") + text_of(each);
+            }
+            return written.empty() ? "[]" : written + "]";
+        };
+        const auto name = [this](label_id label) {
+            return label == no_label ? std::string("1") : names[std::size_t(label)];
+        };
+        std::string written;
+        for (const operand_read& read : reads) {
+            written += written.empty() ? "" : ",";
+            written += read.at.empty()
+                           ? listed(read.labels, name)
+                           : listed(read.at, [this](const auto& at) { return detail::function_text(at, names); });
+        }
+        return written + "->" + listed(output, name);
     }
 };
 

@@ -74,7 +74,7 @@ EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, st
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
         const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
-        for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
+        for (std::size_t dimension = 0; dimension < made.size() && !form.is_viewed(operand); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input].ranks.parts(made[dimension]);
             if (label != no_label && wanted <= processes / cut.size() && cut.parts(label) == 1) {

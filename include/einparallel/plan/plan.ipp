@@ -152,8 +152,7 @@ struct plan_builder {
                            moving.elements * double(read.element.bytes), read.lasts);
                 } else if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
-                        detail::exact_place(chosen, each.work.extents, each.work.form.operands[operand],
-                                            chosen.cuts.operands[operand], table);
+                        detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
                     const bool is_output = detail::found_in(input, made.outputs_);
                     read.resting = is_output ? table.resting(table.whole_of(where)) : wanted;
                 }

@@ -2,6 +2,7 @@
 // The steps of a program made ready for one rank of a communicator: datatypes, strides and offsets are known, so that
 // carrying them out allocates nothing.
 
+#include <einparallel/array/pieces.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/box.hpp>
@@ -109,6 +110,27 @@ EINPARALLEL_SELDOM prepared_block prepare_block(const program& of_rank, const bu
     return ready;
 }
 
+/// What a kernel reads of a buffer, with a stride for each label.
+EINPARALLEL_SELDOM prepared_block prepare_read(const program& of_rank, const buffer_part& part,
+                                               const operand_read& read, const std::vector<interval>& ranges) {
+    if (read.at.empty()) {
+        return prepare_block(of_rank, part);
+    }
+    const buffer& place = of_rank[part.place];
+    const std::vector<index> strides = strides_of(place);
+    prepared_block ready{part.place, 0, {}};
+    index first = move_along(no_label, read.at, strides.data());
+    for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
+        first -= place.region.sides[dimension].begin * strides[dimension];
+    }
+    for (const label_id label : read.labels) {
+        ready.strides.push_back(move_along(label, read.at, strides.data()));
+        first += ranges[std::size_t(label)].begin * ready.strides.back();
+    }
+    ready.offset = place.region.empty() ? 0 : first * index(place.element_bytes);
+    return ready;
+}
+
 /// `staging`: bytes of the slabs in which messages pass through the host; 0: they do not.
 EINPARALLEL_SELDOM void prepare_messages(const program& of_rank, const std::vector<message>& from, bool are_sent,
                                          std::size_t staging, std::vector<prepared_message>& into) {
@@ -144,6 +166,12 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
         ready.softmax = call->softmax;
         std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.extents),
                        [](const interval& range) { return range.size(); });
+        if (const einsum_form& form = vertices[call->vertex].form; !form.reads.empty()) {
+            ready.operands.clear();
+            for (const operand_read& read : form.reads) {
+                ready.operands.push_back(prepare_read(of_rank, touched.reads[read.operand], read, call->ranges));
+            }
+        }
         ready.blocks.resize(ready.operands.size());
     } else if (const auto* read = std::get_if<read_source>(&done)) {
         ready.what = activity::read;

@@ -12,7 +12,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand) {
-    return form.operands[operand] == form.output && all_in(form.operands, [&](const std::vector<label_id>& labels) {
+    return form.operands[operand] == form.output && !form.is_viewed(operand) &&
+           all_in(form.operands, [&](const std::vector<label_id>& labels) {
                return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
            });
 }

@@ -42,6 +42,9 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
 
+/// The box of an operand that a call on these ranges reads.
+EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand, const std::vector<interval>& ranges);
+
 /// Strides of a buffer's elements.
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
 
@@ -70,9 +73,9 @@ struct softmax_call {
     std::vector<label_id> labels{};  ///< of its operand
     label_id along = no_label;       ///< none: no softmax
 
-    /// Of a call with this form.
-    [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t operand) const {
-        return along == no_label ? form.operands[operand] : labels;
+    /// What the kernel, or the softmax, of a call with this form reads.
+    [[nodiscard]] const std::vector<label_id>& labels_read(const einsum_form& form, std::size_t number) const {
+        return along != no_label ? labels : form.reads.empty() ? form.operands[number] : form.reads[number].labels;
     }
 };
 

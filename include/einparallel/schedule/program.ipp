@@ -3,6 +3,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -32,6 +33,29 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
     return region;
 }
 
+EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand, const std::vector<interval>& ranges) {
+    box region = region_of(form.operands[operand], ranges);
+    if (!form.is_viewed(operand)) {
+        return region;
+    }
+    const bool nothing = region.empty();
+    region.sides.clear();
+    for (const operand_read& read : form.reads) {
+        if (read.operand != operand) {
+            continue;
+        }
+        const bool first = region.sides.empty();
+        region.sides.resize(read.at.size());
+        for (std::size_t dimension = 0; dimension < read.at.size() && !nothing; ++dimension) {
+            const interval side = range_of(read.at[dimension], ranges);
+            interval& all = region.sides[dimension];
+            all = first ? side : interval{std::min(all.begin, side.begin), std::max(all.end, side.end)};
+        }
+    }
+    region.nothing = nothing;
+    return region;
+}
+
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {
     if (const auto* read = std::get_if<read_source>(&done)) {
         return {{}, {{read->into, of_rank[read->into].region}}};
@@ -42,9 +66,10 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        made.reads.push_back(
-            {call.operands[operand],
-             form == nullptr ? box{} : region_of(call.softmax.operand_labels(*form, operand), call.ranges)});
+        made.reads.push_back({call.operands[operand], form == nullptr ? box{}
+                                                      : call.softmax.along == no_label
+                                                          ? region_read(*form, operand, call.ranges)
+                                                          : region_of(call.softmax.labels, call.ranges)});
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;

@@ -26,6 +26,9 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
 /// come first, so they give labels the same numbers (recording_builder::record).
 EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const einsum_form& exponentials,
                                            const einsum_form& sums, const einsum_form& quotient) {
+    if (!largest.reads.empty() || !exponentials.reads.empty()) {
+        return {};
+    }
     const std::vector<label_id>& all = quotient.operands[0];
     std::vector<label_id> rows = quotient.operands[1];
     const auto missing = std::find_if(all.begin(), all.end(), [&](label_id each) { return !found_in(each, rows); });

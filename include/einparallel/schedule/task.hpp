@@ -85,6 +85,11 @@ namespace EINPARALLEL_DETAIL {
 /// Extents of a tensor with these labels.
 EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels, const std::vector<index>& extents);
 
+/// Where an operand of an einsum rests: its blocks over the mesh, in pieces where they are shared; one that is read at
+/// functions of labels as the boxes that every rank reads, which overlap.
+EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, const std::vector<index>& extents,
+                                                     std::size_t operand, const mesh& ranks, std::size_t cut);
+
 /// True where every sharer of a block has at least `each` slices of it: fewer would leave steps of a ring empty, and
 /// the data would hop from rank to rank with nothing to hide behind. Where a sharer has none (rank 0, fewer slices than
 /// sharers), the few pieces go along trees instead: fewer phases, the same bytes. Decided by the largest block, hence

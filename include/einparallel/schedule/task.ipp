@@ -1,7 +1,10 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
 
+#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -14,6 +17,22 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
         bounds.push_back(label == no_label ? 1 : extents[std::size_t(label)]);
     }
     return bounds;
+}
+
+EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, const std::vector<index>& extents,
+                                                     std::size_t operand, const mesh& ranks, std::size_t cut) {
+    const std::vector<label_id>& labels = form.operands[operand];
+    if (!form.is_viewed(operand)) {
+        return {bounds_of(labels, extents), ranks, labels, cut};
+    }
+    std::vector<label_id> all(extents.size());
+    std::iota(all.begin(), all.end(), label_id{0});
+    const distribution blocks(extents, ranks, all, 0);
+    std::vector<box> read;
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+        read.push_back(region_read(form, operand, blocks.block_of_rank(rank).sides));
+    }
+    return {find_in(form.reads, operand, &operand_read::operand)->bounds, std::move(read)};
 }
 
 /// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
@@ -138,8 +157,8 @@ EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t>
     made.carried = einsum.carried;
     made.pending = einsum.pending;
     for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
-        made.operands.emplace_back(detail::bounds_of(made.form.operands[operand], made.extents), ranks,
-                                   made.form.operands[operand], cuts.operands[operand]);
+        made.operands.push_back(
+            detail::operand_distribution(made.form, made.extents, operand, ranks, cuts.operands[operand]));
     }
     std::vector<index> bounds = detail::bounds_of(made.form.output, made.extents);
     made.output =

@@ -199,11 +199,10 @@ private:
     EINPARALLEL_INLINE bool moves_input(const state& made) const {
         bool any = false;
         for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
-            const std::vector<label_id>& labels = einsum_->form.operands[operand];
             bool all = seen_.from[operand] != anywhere;
             for (const mesh& ranks : all ? axis_orders(*einsum_, made.ranks) : std::vector<mesh>{}) {
-                const place_id to =
-                    table_->exact(bounds_of(labels, einsum_->extents), ranks, labels, made.cuts.operands[operand]);
+                const place_id to = operand_place(einsum_->form, einsum_->extents, operand, ranks,
+                                                  made.cuts.operands[operand], *table_);
                 all = all && table_->between(seen_.from[operand], to).elements > 0;
             }
             any = any || all;
@@ -304,9 +303,13 @@ private:
         };
         made.operands.clear();
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-            made.operands.push_back(seen_.operands[operand]
-                                        ? place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand])
-                                        : anywhere);
+            made.operands.push_back(
+                !seen_.operands[operand] ? anywhere
+                : summed.form.is_viewed(operand) && asked_->objective == objective::paper
+                    ? anywhere  // the paper knows of no boxes that overlap
+                : summed.form.is_viewed(operand)
+                    ? operand_place(summed.form, summed.extents, operand, made.ranks, 0, *table_)
+                    : place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand]));
         }
         if (made.sums.output) {
             made.output = place(summed.form.output, axes_of_summands(made.ranks, summed.form.output), 0);

@@ -35,7 +35,8 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
         const std::size_t input = graph.inputs[number][operand];
         const vertex& read = *graph.vertices[input];
         const std::uint64_t operands = operands_reading(graph, number, input);
-        if (leaves[input] && std::size_t(std::countr_zero(operands)) == operand && read.element == reader.element &&
+        if (leaves[input] && reader.form.reads.empty() && std::size_t(std::countr_zero(operands)) == operand &&
+            read.element == reader.element &&
             read.work->program().aggregates_by() == reader.work->program().aggregates_by()) {
             tensors.emplace_back(operands, element_count(read.bounds) > element_count(reader.bounds));
         }
@@ -131,7 +132,8 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
             for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
                 const std::size_t input = graph.inputs[number][operand];
                 const vertex& read = *graph.vertices[input];
-                for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
+                const std::size_t rank = each.form.is_viewed(operand) ? 0 : read.bounds.size();
+                for (std::size_t dimension = 0; dimension < rank; ++dimension) {
                     const label_id here = each.form.operands[operand][dimension];
                     const label_id there = read.is_input() ? label_id(dimension) : read.form.output[dimension];
                     if (here != no_label && there != no_label) {

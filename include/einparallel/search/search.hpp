@@ -89,9 +89,12 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
 /// and for what an einsum makes.
 EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table);
 
-/// Where a state has a tensor with these labels. @param extents by label, with that of summands
-EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
-                                        const std::vector<label_id>& labels, std::size_t cut, place_table& table);
+/// Where a mesh has an operand of an einsum. @param extents by label, with that of summands
+EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
+                                          std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table);
+/// Where a state has an operand, or the output, which is behind them.
+EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
+                                        std::size_t tensor, place_table& table);
 
 /// A state for every vertex.
 struct placed_graph {

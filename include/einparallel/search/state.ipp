@@ -53,11 +53,22 @@ EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table
     return is_pinned || kind_of(tensor) == source_kind::resting ? table.exact(resting_of_source(tensor)) : anywhere;
 }
 
-EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
-                                        const std::vector<label_id>& labels, std::size_t cut, place_table& table) {
-    const std::vector<index> bounds = bounds_of(labels, extents);
-    return chosen.feed.slices > 0 ? table.on_rank(bounds, chosen.feed.master)
-                                  : table.exact(bounds, chosen.ranks, labels, cut);
+EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
+                                          std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table) {
+    const std::vector<label_id>& labels = form.operands[operand];
+    return form.is_viewed(operand) ? table.exact(operand_distribution(form, extents, operand, ranks, cut))
+                                   : table.exact(bounds_of(labels, extents), ranks, labels, cut);
+}
+
+EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
+                                        std::size_t tensor, place_table& table) {
+    const bool is_output = tensor == form.operands.size();
+    const std::vector<label_id>& labels = is_output ? form.output : form.operands[tensor];
+    if (chosen.feed.slices > 0) {
+        return table.on_rank(bounds_of(labels, extents), chosen.feed.master);
+    }
+    return is_output ? table.exact(bounds_of(labels, extents), chosen.ranks, labels, chosen.cuts.output)
+                     : operand_place(form, extents, tensor, chosen.ranks, chosen.cuts.operands[tensor], table);
 }
 
 /// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
@@ -148,7 +159,8 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
 
 /// True where master–worker may run a vertex: a contraction whose result and way are not the user's to say.
 EINPARALLEL_INLINE bool may_be_fed(const vertex& einsum) {
-    return einsum.work->is_contraction() && !einsum.constraints.pin && !einsum.constraints.without_communication;
+    return einsum.work->is_contraction() && einsum.form.reads.empty() && !einsum.constraints.pin &&
+           !einsum.constraints.without_communication;
 }
 
 /// The rank that holds all elements that somebody holds; nothing where several do.
