@@ -147,8 +147,10 @@ TEST_CASE("iota is the index along a label") {
     places(i, j) += ep::iota(j);
     CHECK(places(2, 4) == 18);
     ep::array<ep::index, 1> nowhere;
-    CHECK(sentence_of([&] { nowhere(i) = 2 * ep::iota(i); }) ==
-          "ep::iota: no operand has this label, and the array on the left has no extents yet");
+    CHECK(
+        sentence_of([&] { nowhere(i) = 2 * ep::iota(i); }) ==
+        "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the label "
+        "as a dimension of its own");
 }
 
 TEST_CASE("argmax and argmin: ties to the lowest index, the first NaN") {

@@ -139,7 +139,8 @@ TEST_CASE("mean, where, iota, places and random numbers on ranks") {
     ep::tensor<ep::index, 1> nowhere;
     nowhere(i) = 2 * ep::iota(i);
     CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, nowhere)); }) ==
-          "decompose: ep::iota: no operand has this label, so that its extent is not known");
+          "decompose: einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand "
+          "have the label as a dimension of its own");
 }
 
 TEST_CASE("equal statements are computed once, and each handle finds its result") {

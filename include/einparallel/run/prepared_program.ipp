@@ -174,7 +174,7 @@ private:
         const einsum_form& form = vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.blocks[operand] = {block.address(starts()), each.softmax.labels_read(form, operand), block.strides};
+            each.blocks[operand] = {block.address(starts()), each.softmax.operand_labels(form, operand), block.strides};
         }
         const output_block output{each.output.address(starts()), form.output, each.output.strides};
         return {each.extents, each.blocks, output, each.mode, hook};

@@ -74,7 +74,7 @@ struct softmax_call {
     label_id along = no_label;       ///< none: no softmax
 
     /// What the kernel, or the softmax, of a call with this form reads.
-    [[nodiscard]] const std::vector<label_id>& labels_read(const einsum_form& form, std::size_t number) const {
+    [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t number) const {
         return along != no_label ? labels : form.reads.empty() ? form.operands[number] : form.reads[number].labels;
     }
 };

@@ -1,0 +1,145 @@
+// Tensors read at functions of labels: the same as on arrays (test/array/index_test.cpp has these against loops), on
+// any number of ranks; bytes as the plan says.
+
+#include <doctest/doctest.h>
+
+#include <einparallel.hpp>
+
+#include <support/graphs.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+namespace index_test {
+
+namespace ep = einparallel;
+using ep::index;
+using ep::testing::sentence_of;
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, r, s);
+
+template <std::size_t Rank>
+bool agrees(const ep::array<double, Rank>& got, const ep::array<double, Rank>& expected) {
+    bool same = got.extents() == expected.extents();
+    for (index at = 0; same && at < got.size(); ++at) {
+        same = std::abs(got.data()[at] - expected.data()[at]) <= 1e-12 * (1 + std::abs(expected.data()[at]));
+    }
+    return same;
+}
+
+/// Of random elements: on one rank, on all, and made by an einsum.
+struct given {
+    ep::array<double, 2> elements;
+    ep::tensor<double, 2> tensor;
+
+    given(index rows, index columns, int seed, index kind) : elements({rows, columns}) {
+        const ep::tensor<double, 2> all = ep::generate<double>({rows, columns}, ep::uniform(std::uint64_t(seed)));
+        elements(i, j) = ep::join(ep::uniform(std::uint64_t(seed)), ep::iota(i), ep::iota(j));
+        if (kind == 0) {
+            tensor = all;
+        } else if (kind == 1) {
+            tensor = ep::from_root(elements, 0);
+        } else {
+            tensor(i, j) = all(i, j) * 1.0;
+        }
+    }
+    given(const given&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("random graphs that read at functions of labels") {
+    ep::context world(MPI_COMM_WORLD);
+    std::mt19937 bits(11);
+    const auto random = [&](int from, int to) { return index(std::uniform_int_distribution<int>(from, to)(bits)); };
+    int wrong = 0;
+    int other_bytes = 0;
+    int skipped = 0;
+    for (int round = 0; round < 40; ++round) {
+        const index m = random(1, 9);
+        const index n = random(1, 7);
+        const index q = random(1, 4);
+        const index a = random(-2, 2);
+        const index b = random(0, 2);
+        const index below = a < 0 ? -a * (m - 1) : 0;
+        const index c = below + random(0, 2);
+        const given A(c + (a > 0 ? a * (m - 1) : 0) + b * (q - 1) + 3, std::max<index>(4, b * (m - 1) + n + 2), round,
+                      random(0, 2));
+        const given W(q, n, 100 + round, random(0, 2));
+        const auto graph = [&](auto& Z, auto& Y, auto& X, auto& V, auto& U, const auto& x, const auto& w) {
+            Z(i, j) = x(a * i + b * r + c, b * i + j + 1) * w(r, j);
+            Y(i, j) = x(i + 1, j + 1) + 0.5 * (x(i, j + 1) + x(i + 2, j + 1) + x(i + 1, j) + x(i + 1, j + 2));
+            X(j) = ep::max(i, Y(i, j) - w(0, 0) * Y(i + 0, 0)) + Z(m - 1, j - 0) * x(c, j + 1);
+            V(i) = exp(ep::sum(j, Z(i, n - 1 - j) * w(0, j))) + x(i + c, i + 0);
+            U(i, r) = ep::softmax(r, x(i + r, 2)) * x(i + 1, r + 0) * w(r, 0);
+        };
+        ep::array<double, 2> Z({m, n}), Y, U;
+        ep::array<double, 1> X({n}), V({1});
+        ep::tensor<double, 2> TZ, TY, TU;
+        ep::tensor<double, 1> TX, TV;
+        const std::string failed = sentence_of([&] { graph(Z, Y, X, V, U, A.elements, W.elements); });
+        skipped += failed.empty() ? 0 : 1;
+        if (!failed.empty()) {
+            continue;
+        }
+        graph(TZ, TY, TX, TV, TU, A.tensor, W.tensor);
+        ep::options asked{.objective = round % 3 == 0   ? ep::objective::time
+                                       : round % 3 == 1 ? ep::objective::bytes
+                                                        : ep::objective::paper};
+        asked.algorithm = round % 5 == 4   ? ep::algorithm::k
+                          : round % 7 == 6 ? ep::algorithm::mn
+                                           : ep::algorithm::automatic;
+        const ep::plan plan = ep::decompose(world, asked, TZ, TY, TX, TV, TU);
+        const ep::results made = plan.run(world);
+        wrong += agrees(made.get(TZ).allgather(), Z) ? 0 : 1;
+        wrong += agrees(made.get(TY).allgather(), Y) ? 0 : 1;
+        wrong += agrees(made.get(TX).allgather(), X) ? 0 : 1;
+        wrong += agrees(made.get(TV).allgather(), V) ? 0 : 1;
+        wrong += agrees(made.get(TU).allgather(), U) ? 0 : 1;
+        other_bytes += made.bytes_sent() == plan.bytes_sent(world.rank()) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(other_bytes == 0);
+    CHECK(skipped < 20);
+}
+
+TEST_CASE("the halo of a stencil is a row for each neighbour, once for all terms") {
+    ep::context world(MPI_COMM_WORLD);
+    const index rows = 8 * world.size() + 2, columns = 6;
+    ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, ep::uniform(1)), Y, Z;
+    Y(i, j) = 2.0 * X(i, j);
+    Y.pinned({{i, world.size()}});
+    Z(i, j) = Y(i + 1, j) + 0.25 * (Y(i, j) + Y(i + 2, j) - 2.0 * Y(i + 1, j));
+    Z.pinned({{i, world.size()}});
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, Z);
+    const ep::results made = plan.run(world);
+    CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+    std::size_t all = 0;
+    for (int rank = 0; rank < world.size(); ++rank) {
+        all += plan.bytes_sent(rank);
+    }
+    // Blocks of Y and Z differ by a row or two at most: two rows over every boundary.
+    CHECK(all <= std::size_t(world.size() - 1) * 2 * columns * sizeof(double));
+}
+
+TEST_CASE("what cannot be read is one sentence at decompose") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 1> X = ep::generate<double>({4}, [](auto at) { return double(at); });
+    ep::tensor<double, 1> Z;
+    const auto said = [&] { return sentence_of([&] { static_cast<void>(ep::decompose(world, Z)); }); };
+    Z(i) = X(i + r);
+    CHECK(said() ==
+          "decompose: einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand "
+          "have the label as a dimension of its own");
+    Z(i) = X(i + 1) * X(i) + ep::generate<double>({4}, ep::uniform(1))(i);
+    CHECK(said() == "decompose: einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 4, beyond its extent 4");
+    Z(i) = X(i + 4);
+    CHECK(said() ==
+          "decompose: einsum: index i + 4 of dimension 0 of operand 1 leaves nothing to label i: its extent is 4");
+}
+
+}  // namespace index_test
