@@ -10,6 +10,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -155,25 +156,25 @@ private:
     }
 
     EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {
-        const std::string who = "run: the value bound to placeholder '" + input.name + "' ";
-        require(given != nullptr, {who, "is a handle on nothing"});
+        const std::initializer_list<word> who{"run: the value bound to placeholder '", input.name, "' "};
+        require(given != nullptr, who, {"is a handle on nothing"});
         require(given->failure.empty(), {"run: placeholder '", input.name, "': ", given->failure});
-        require(given->is_input() && given->origin->kind() != source_kind::placeholder,
-                {who, "has no elements yet: bind what ep::evaluate makes of it, an array or an input"});
+        require(given->is_input() && given->origin->kind() != source_kind::placeholder, who,
+                {"has no elements yet: bind what ep::evaluate makes of it, an array or an input"});
         const source& value = *given->origin;
-        require(
-            !value.is_gone(),
-            {who, "is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
+        require(!value.is_gone(), who,
+                {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
         if (given->element != input.element || given->bounds != input.bounds) {
-            refuse({who, "has other elements or extents: ", shape_text(given->element, given->bounds),
-                    ", the placeholder has ", shape_text(input.element, input.bounds)});
+            require(false, who,
+                    {"has other elements or extents: ", shape_text(given->element, given->bounds),
+                     ", the placeholder has ", shape_text(input.element, input.bounds)});
         }
         const int processes = call_.asked.processes();
-        require(value.holders() <= processes,
-                {who, "has parts on ", value.holders(), " ranks, the plan is for ", processes, " ranks"});
-        require(value.kind() != source_kind::resting || value.rests_here(call_.cache.rank), {who, lies_elsewhere});
-        require(value.root() >= 0 && value.root() < processes,
-                {who, "is on rank ", value.root(), ", the plan is for ", processes, " ranks"});
+        require(value.holders() <= processes, who,
+                {"has parts on ", value.holders(), " ranks, the plan is for ", processes, " ranks"});
+        require(value.kind() != source_kind::resting || value.rests_here(call_.cache.rank), who, {lies_elsewhere});
+        require(value.root() >= 0 && value.root() < processes, who,
+                {"is on rank ", value.root(), ", the plan is for ", processes, " ranks"});
     }
 
     /// The source of a placeholder's elements, once carry_out() has brought them.

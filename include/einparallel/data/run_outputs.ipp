@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -104,24 +105,25 @@ private:
     EINPARALLEL_SELDOM void check(std::size_t position) const {
         const distributed_part& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
-        const std::string who = "run: the memory for output '" + made.name + "' ";
-        require(into.where != nullptr, {who, "is a handle on nothing"});
-        require(!into.is_gone(), {who, "is an array that is gone"});
+        const std::initializer_list<word> who{"run: the memory for output '", made.name, "' "};
+        require(into.where != nullptr, who, {"is a handle on nothing"});
+        require(!into.is_gone(), who, {"is an array that is gone"});
         const strided_box& target = into.elements;
         std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);
-        require(mistake.empty(), {who, "is refused: ", mistake});
-        require(into.world.lock() == call_.world, {who, "is distributed over another context"});
+        require(mistake.empty(), who, {"is refused: ", mistake});
+        require(into.world.lock() == call_.world, who, {"is distributed over another context"});
         const std::vector<index>& bounds = bounds_of(into);
         if (target.element != made.element || bounds != made.bounds) {
-            refuse({who, "has other elements or extents: ", shape_text(target.element, bounds), ", it makes ",
-                    shape_text(made.element, made.bounds)});
+            require(false, who,
+                    {"has other elements or extents: ", shape_text(target.element, bounds), ", it makes ",
+                     shape_text(made.element, made.bounds)});
         }
         mistake = check_target(target);
-        require(mistake.empty(), {who, "is refused: ", mistake});
+        require(mistake.empty(), who, {"is refused: ", mistake});
         for (std::size_t other = 0; other < position; ++other) {
             const bool is_apart = targets_[other] == nullptr || targets_[other] == targets_[position] ||
                                   !meet(target, targets_[other]->elements);
-            require(is_apart, {who, "is also that of '", call_.output(other).name, "'"});
+            require(is_apart, who, {"is also that of '", call_.output(other).name, "'"});
         }
     }
 

@@ -56,5 +56,11 @@ inline void require(bool holds, std::initializer_list<word> otherwise) {
         refuse(otherwise);
     }
 }
+/// The same of a subject.
+inline void require(bool holds, std::initializer_list<word> who, std::initializer_list<word> otherwise) {
+    if (!holds) {
+        refuse({sentence(who), sentence(otherwise)});
+    }
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
