@@ -27,7 +27,11 @@ namespace device = einparallel::detail;
 /// What a BLAS does, by plain loops, and what it would refuse.
 template <class T>
 void multiply(const device::blas_product& product, const void* a, const void* b, void* c, T scale, bool add) {
-    const auto [transpose_a, transpose_b, m, n, k, lda, ldb, ldc, batch, a_step, b_step, c_step] = product;
+    const auto [m, n, k, batch, of_a, of_b, of_c] = product;
+    const auto [transpose_a, lda, a_step] = of_a;
+    const auto [transpose_b, ldb, b_step] = of_b;
+    const auto [transpose_c, ldc, c_step] = of_c;
+    REQUIRE(!transpose_c);
     REQUIRE(m >= 1);
     REQUIRE(lda >= (transpose_a ? k : m));
     REQUIRE(ldb >= (transpose_b ? n : k));

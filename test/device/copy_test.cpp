@@ -32,8 +32,12 @@ struct strided_copy {
 
     void launch() const {
         const auto count = static_cast<std::size_t>(loops);
-        einparallel::detail::copy_on_device(nullptr, {extents, count}, static_cast<std::size_t>(element_bytes), into,
-                                            {into_strides, count}, from, {from_strides, count});
+        einparallel::detail::copy_on_device(nullptr, {{extents, count},
+                                                      into,
+                                                      {into_strides, count},
+                                                      from,
+                                                      {from_strides, count},
+                                                      static_cast<std::size_t>(element_bytes)});
     }
 };
 

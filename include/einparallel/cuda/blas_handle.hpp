@@ -4,6 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <memory>
 
 // The names behind cublasHandle_t and cudaStream_t.
 struct cublasContext;
@@ -20,16 +21,15 @@ public:
 
     /// `workspace`: device memory of so many bytes, which outlives the handle. @throws cuda_error
     EINPARALLEL_INLINE blas_handle(CUstream_st* work, void* workspace, std::size_t bytes = workspace_bytes);
-    blas_handle(const blas_handle&) = delete;
-    blas_handle& operator=(const blas_handle&) = delete;
-    ~blas_handle() { release(); }
 
-    [[nodiscard]] cublasContext* native() const noexcept { return handle_; }
+    [[nodiscard]] cublasContext* native() const noexcept { return handle_.get(); }
 
 private:
-    EINPARALLEL_INLINE void release() noexcept;
+    struct destruction {
+        EINPARALLEL_INLINE void operator()(cublasContext* made) const noexcept;
+    };
 
-    cublasContext* handle_ = nullptr;
+    std::unique_ptr<cublasContext, destruction> handle_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,21 +7,18 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE blas_handle::blas_handle(CUstream_st* work, void* workspace, std::size_t bytes) {
-    check_cublas(cublasCreate(&handle_), "cublasCreate");
-    try {
-        // Setting the stream takes the workspace away: it comes after.
-        check_cublas(cublasSetStream(handle_, work), "cublasSetStream");
-        check_cublas(cublasSetWorkspace(handle_, workspace, bytes), "cublasSetWorkspace");
-        check_cublas(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_HOST), "cublasSetPointerMode");
-        check_cublas(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
-    } catch (...) {
-        release();
-        throw;
-    }
+    cublasHandle_t made = nullptr;
+    check_cublas(cublasCreate(&made), "cublasCreate");
+    handle_.reset(made);
+    // Setting the stream takes the workspace away: it comes after.
+    check_cublas(cublasSetStream(made, work), "cublasSetStream");
+    check_cublas(cublasSetWorkspace(made, workspace, bytes), "cublasSetWorkspace");
+    check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_HOST), "cublasSetPointerMode");
+    check_cublas(cublasSetMathMode(made, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
 }
 
-EINPARALLEL_INLINE void blas_handle::release() noexcept {
-    static_cast<void>(cublasDestroy(handle_));
+EINPARALLEL_INLINE void blas_handle::destruction::operator()(cublasContext* made) const noexcept {
+    static_cast<void>(cublasDestroy(made));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,22 +3,11 @@
 
 #include <einparallel/notation/compiled.hpp>
 
-#include <cstddef>
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The device that rank `local` of its node uses: number `asked`, or, where that is negative, local modulo the number
 /// of devices. @throws error where there is no such device, or the driver is older than the toolkit
 EINPARALLEL_INLINE int device_of_rank(int local, int asked);
-
-/// Bytes of a device's memory.
-struct device_memory {
-    std::size_t free = 0;
-    std::size_t all = 0;
-};
-
-/// Of the current device. @throws cuda_error
-EINPARALLEL_INLINE device_memory memory_of_device();
 
 /// Makes a device current for a scope; then the one that was, is again. No device is ever reset.
 class device_guard {

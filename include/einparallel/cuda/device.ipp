@@ -31,12 +31,6 @@ EINPARALLEL_INLINE int device_of_rank(int local, int asked) {
     return asked < 0 ? local % count : asked;
 }
 
-EINPARALLEL_INLINE device_memory memory_of_device() {
-    device_memory found;
-    check_cuda(cudaMemGetInfo(&found.free, &found.all), "cudaMemGetInfo");
-    return found;
-}
-
 EINPARALLEL_INLINE device_guard::device_guard(int device) : now_(device) {
     check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
     if (before_ != now_) {

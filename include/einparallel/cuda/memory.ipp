@@ -3,7 +3,6 @@
 #include <einparallel/cuda/memory.hpp>
 
 #include <einparallel/cuda/check.hpp>
-#include <einparallel/cuda/device.hpp>
 
 #include <string>
 
@@ -31,9 +30,11 @@ EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
     }
     if (code == cudaErrorMemoryAllocation) {
         static_cast<void>(cudaGetLastError());
-        const device_memory left = memory_of_device();
+        std::size_t left = 0;
+        std::size_t all = 0;
+        check_cuda(cudaMemGetInfo(&left, &all), "cudaMemGetInfo");
         throw too_little_device_memory("too little device memory: " + std::to_string(bytes) + " bytes are asked for, " +
-                                       std::to_string(left.free) + " of " + std::to_string(left.all) + " are free");
+                                       std::to_string(left) + " of " + std::to_string(all) + " are free");
     }
     check_cuda(code, allocate_ == nullptr ? "cudaMalloc" : "device_run.allocate");
     bytes_ += bytes;

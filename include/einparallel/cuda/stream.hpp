@@ -4,7 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
-#include <utility>
+#include <memory>
 
 // The names behind cudaStream_t and cudaEvent_t.
 struct CUevent_st;
@@ -12,23 +12,17 @@ struct CUstream_st;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Destroys what handles stand for; a stream when its work is done.
+struct handle_release {
+    EINPARALLEL_INLINE void operator()(CUevent_st* made) const noexcept;
+    EINPARALLEL_INLINE void operator()(CUstream_st* made) const noexcept;
+};
+
 /// Owns an event of the device that is current when it is made.
 class event {
 public:
     /// `is_timed`: for seconds_since. @throws cuda_error
     EINPARALLEL_INLINE event(bool is_timed = false);
-    event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    event& operator=(event&& other) noexcept {
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    event(const event&) = delete;
-    event& operator=(const event&) = delete;
-    ~event() {
-        if (handle_ != nullptr) {
-            release();
-        }
-    }
 
     /// Stands for all work of a stream so far, from now on. @throws cuda_error
     EINPARALLEL_INLINE void record(CUstream_st* of);
@@ -40,12 +34,10 @@ public:
     /// Of the device's time. @pre both are timed and done. @throws cuda_error
     EINPARALLEL_INLINE [[nodiscard]] double seconds_since(const event& earlier) const;
 
-    [[nodiscard]] CUevent_st* native() const noexcept { return handle_; }
+    [[nodiscard]] CUevent_st* native() const noexcept { return handle_.get(); }
 
 private:
-    EINPARALLEL_INLINE void release() noexcept;
-
-    CUevent_st* handle_ = nullptr;
+    std::unique_ptr<CUevent_st, handle_release> handle_;
 };
 
 /// Owns a stream of the device that is current when it is made, which does not wait for the default stream.
@@ -53,20 +45,14 @@ class stream {
 public:
     /// @throws cuda_error
     EINPARALLEL_INLINE stream();
-    stream(const stream&) = delete;
-    stream& operator=(const stream&) = delete;
-    /// Waits for its work.
-    ~stream() { release(); }
 
     /// Work given from now on begins when what an event stands for is done. @throws cuda_error
     EINPARALLEL_INLINE void wait_for(const event& done) const;
 
-    [[nodiscard]] CUstream_st* native() const noexcept { return handle_; }
+    [[nodiscard]] CUstream_st* native() const noexcept { return handle_.get(); }
 
 private:
-    EINPARALLEL_INLINE void release() noexcept;
-
-    CUstream_st* handle_ = nullptr;
+    std::unique_ptr<CUstream_st, handle_release> handle_;
 };
 
 /// Copies bytes between memory of any kinds, in the order of the stream; host memory is pinned. @throws cuda_error

@@ -7,22 +7,24 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE event::event(bool is_timed) {
-    check_cuda(cudaEventCreateWithFlags(&handle_, is_timed ? cudaEventDefault : cudaEventDisableTiming),
+    cudaEvent_t made = nullptr;
+    check_cuda(cudaEventCreateWithFlags(&made, is_timed ? cudaEventDefault : cudaEventDisableTiming),
                "cudaEventCreateWithFlags");
+    handle_.reset(made);
 }
 
 EINPARALLEL_INLINE double event::seconds_since(const event& earlier) const {
     float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
+    check_cuda(cudaEventElapsedTime(&milliseconds, earlier.native(), native()), "cudaEventElapsedTime");
     return 1e-3 * double(milliseconds);
 }
 
 EINPARALLEL_INLINE void event::record(CUstream_st* of) {
-    check_cuda(cudaEventRecord(handle_, of), "cudaEventRecord");
+    check_cuda(cudaEventRecord(native(), of), "cudaEventRecord");
 }
 
 EINPARALLEL_INLINE bool event::is_done() const {
-    const cudaError_t code = cudaEventQuery(handle_);
+    const cudaError_t code = cudaEventQuery(native());
     if (code == cudaErrorNotReady) {
         static_cast<void>(cudaGetLastError());
         return false;
@@ -32,24 +34,26 @@ EINPARALLEL_INLINE bool event::is_done() const {
 }
 
 EINPARALLEL_INLINE void event::wait() const {
-    check_cuda(cudaEventSynchronize(handle_), "cudaEventSynchronize");
+    check_cuda(cudaEventSynchronize(native()), "cudaEventSynchronize");
 }
 
-EINPARALLEL_INLINE void event::release() noexcept {
-    static_cast<void>(cudaEventDestroy(handle_));
+EINPARALLEL_INLINE void handle_release::operator()(CUevent_st* made) const noexcept {
+    static_cast<void>(cudaEventDestroy(made));
 }
 
 EINPARALLEL_INLINE stream::stream() {
-    check_cuda(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    cudaStream_t made = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    handle_.reset(made);
 }
 
 EINPARALLEL_INLINE void stream::wait_for(const event& done) const {
-    check_cuda(cudaStreamWaitEvent(handle_, done.native(), 0), "cudaStreamWaitEvent");
+    check_cuda(cudaStreamWaitEvent(native(), done.native(), 0), "cudaStreamWaitEvent");
 }
 
-EINPARALLEL_INLINE void stream::release() noexcept {
-    static_cast<void>(cudaStreamSynchronize(handle_));
-    static_cast<void>(cudaStreamDestroy(handle_));
+EINPARALLEL_INLINE void handle_release::operator()(CUstream_st* made) const noexcept {
+    static_cast<void>(cudaStreamSynchronize(made));
+    static_cast<void>(cudaStreamDestroy(made));
 }
 
 EINPARALLEL_INLINE void copy_bytes(CUstream_st* on, void* into, const void* from, std::size_t bytes) {

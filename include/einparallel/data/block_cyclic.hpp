@@ -8,6 +8,7 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/context.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -53,9 +54,7 @@ public:
     template <std::integral I>
     block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
         std::array<index, 9> numbers{};
-        for (std::size_t place = 0; place < numbers.size(); ++place) {
-            numbers[place] = index(descriptor[place]);
-        }
+        std::transform(descriptor, descriptor + 9, numbers.begin(), [](I number) { return index(number); });
         part_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
     }
 

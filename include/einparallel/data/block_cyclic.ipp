@@ -4,7 +4,7 @@
 
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>
@@ -40,22 +40,19 @@ EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, 
     auto made = std::make_shared<distributed_part>();
     fingerprint common_numbers;
     const std::string failure = failure_of("block_cyclic", [&] {
-        const auto expect = [](bool holds, const std::string& otherwise) {
-            detail::expect(holds, "block_cyclic: " + otherwise);
-        };
         const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =
             descriptor;
-        expect(type == 1, "the descriptor is of type " + std::to_string(type) + ", dense matrices have 1");
-        expect(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
-               "a matrix cannot be " + std::to_string(rows) + " x " + std::to_string(columns));
-        expect(row_block >= 1 && column_block >= 1,
-               "blocks cannot be " + std::to_string(row_block) + " x " + std::to_string(column_block));
-        expect(grid.rows >= 1 && grid.columns >= 1 && index{grid.rows} * grid.columns <= world.size(),
-               "a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) +
-                   " processes does not fit a context of " + std::to_string(world.size()));
-        expect(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
-               "the first block is on process (" + std::to_string(first_row) + ", " + std::to_string(first_column) +
-                   "), the grid is " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
+        require(type == 1, {"block_cyclic: the descriptor is of type ", type, ", dense matrices have 1"});
+        require(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
+                {"block_cyclic: a matrix cannot be ", rows, " x ", columns});
+        require(row_block >= 1 && column_block >= 1,
+                {"block_cyclic: blocks cannot be ", row_block, " x ", column_block});
+        require(grid.rows >= 1 && grid.columns >= 1 && index{grid.rows} * grid.columns <= world.size(),
+                {"block_cyclic: a grid of ", grid.rows, " x ", grid.columns, " processes does not fit a context of ",
+                 world.size()});
+        require(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
+                {"block_cyclic: the first block is on process (", first_row, ", ", first_column, "), the grid is ",
+                 grid.rows, " x ", grid.columns});
         const index down = std::min(row_block, std::max<index>(rows, 1));
         const index right = std::min(column_block, std::max<index>(columns, 1));
         made->cyclic = {{rows, columns}, {down, right}, {down * grid.rows, right * grid.columns}};
@@ -68,9 +65,9 @@ EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, 
             const index rest = extents[side] % cycles[side] - in_cycles.sides[2 * side + 1].begin;
             held[side] = extents[side] / cycles[side] * blocks[side] + std::clamp<index>(rest, 0, blocks[side]);
         }
-        expect(held[0] * held[1] == 0 || leading >= held[0],
-               "rank " + std::to_string(world.rank()) + ": the leading dimension is " + std::to_string(leading) +
-                   ", this rank has " + std::to_string(held[0]) + " rows");
+        require(held[0] * held[1] == 0 || leading >= held[0],
+                {"block_cyclic: rank ", world.rank(), ": the leading dimension is ", leading, ", this rank has ",
+                 held[0], " rows"});
         made->elements = {static_cast<std::byte*>(local), whole_box(held), {1, leading}, element};
         made->world = world.state();
         for (std::size_t place = 0; place < 8; ++place) {

@@ -4,7 +4,7 @@
 
 #include <einparallel/data/own_layout.ipp>
 #include <einparallel/data/transfer.ipp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>
@@ -29,10 +29,8 @@ EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<
     const int size = world->payload.size();
     const auto to = [&] {
         const std::vector<index>& bounds = part.where->bounds();
-        if (root && (*root < 0 || *root >= size)) {
-            throw error("gather: there is no rank " + std::to_string(*root) + " in a context of " +
-                        std::to_string(size));
-        }
+        require(!root || (*root >= 0 && *root < size),
+                {"gather: there is no rank ", root.value_or(0), " in a context of ", size});
         const std::vector<box> whole(std::size_t(size), whole_box(bounds));
         const auto wanted =
             std::make_shared<const distribution>(root ? held_by_one(bounds, *root) : distribution(bounds, whole));
@@ -52,11 +50,11 @@ EINPARALLEL_SELDOM std::size_t fetch_part(const distributed_part& part, const bo
     const exclusive guard(*world, "fetch");
     const communicator& control = world->control;
     const std::vector<index>& bounds = part.where->bounds();
-    std::vector<box> boxes = exchange_boxes(
-        control, "fetch", mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
-        {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
-         {0, "fetch: the ranks do not fetch into the same tensor"}},
-        bounds, mine);
+    std::vector<box> boxes =
+        exchange_boxes(control, "fetch", mistake,
+                       {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
+                        {0, "fetch: the ranks do not fetch into the same tensor"}},
+                       bounds, mine);
     const auto wanted = std::make_shared<const distribution>(bounds, std::move(boxes));
     return transfer_now(*world, "fetch", {}, part, [&] { return distributed_part{nullptr, place(), wanted, {}}; });
 }
@@ -71,8 +69,8 @@ EINPARALLEL_SELDOM void fetch_like(const distributed_part& part, const distribut
         const auto [had, given] =
             std::mismatch(bounds.begin(), bounds.end(), there.where->bounds().begin(), there.where->bounds().end());
         if (had != bounds.end()) {
-            throw error("fetch: the target has extent " + std::to_string(*given) + " in dimension " +
-                        std::to_string(had - bounds.begin()) + ", the tensor has " + std::to_string(*had));
+            refuse({"fetch: the target has extent ", *given, " in dimension ", had - bounds.begin(),
+                    ", the tensor has ", *had});
         }
     });
     agree(world->control, failure,

@@ -76,7 +76,7 @@ public:
     /// negative extent, two parts overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local)
-        : part_(detail::own_part(world, {extents.begin(), extents.end()}, elements_of(local).at(lower))) {}
+        : part_(detail::own_part(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
 
     /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
     /// run reads or writes it, the run says so.
@@ -186,7 +186,7 @@ public:
     ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
-        const detail::strided_box target = elements_of(here).at(lower);
+        const detail::strided_box target = detail::elements_of(here).at(lower);
         detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
     }
 
@@ -206,7 +206,7 @@ public:
         const box wanted = detail::box_at(lower, lengths);
         detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
             made = array<T, Rank>(lengths);
-            return elements_of(made).at(lower);
+            return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
         return made;
     }
@@ -222,13 +222,6 @@ private:
             return reinterpret_cast<std::byte*>(whole.data());
         });
         return whole;
-    }
-
-    static detail::strided_box elements_of(const view<T, Rank>& seen) {
-        return {reinterpret_cast<std::byte*>(seen.data()),
-                whole_box({seen.extents().begin(), seen.extents().end()}),
-                {seen.strides().begin(), seen.strides().end()},
-                element_type_of<T>()};
     }
 
     /// True too for a handle on nothing, moved-from ones included.

@@ -84,14 +84,10 @@ template <class T, std::size_t Rank, detail::OutputOrBinding... More>
 /// Other arguments, and options behind outputs: refused.
 ///@{
 template <class... Arguments>
-detail::other_than_outputs<Arguments...> evaluate(const Arguments&... /*arguments*/) {
-    return {};
-}
+detail::other_than_outputs<Arguments...> evaluate(const Arguments&... /*arguments*/);
 template <class First, class Second>
 detail::other_than_outputs<First, Second, options> evaluate(const First& /*first*/, const Second& /*second*/,
-                                                            const options& /*last*/) {
-    return {};
-}
+                                                            const options& /*last*/);
 template <std::size_t Count>
 detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
                          const detail::anything& /*next*/, ...);
@@ -105,8 +101,7 @@ detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no
 /// @throws error, the same on every rank
 template <std::same_as<binding>... More>
 void evaluate_into(context& world, const options& asked, const binding& output, const More&... more) {
-    const std::array<binding, 1 + sizeof...(More)> all{output, more...};
-    detail::evaluate_in_place(world, asked, all);
+    detail::evaluate_in_place(world, asked, std::array{output, more...});
 }
 /// The same with the default options.
 template <std::same_as<binding>... More>
@@ -117,9 +112,7 @@ void evaluate_into(context& world, const binding& output, const More&... more) {
 ///@{
 template <class... Arguments>
     requires(!(detail::is_refused<Arguments> || ...))
-detail::other_than_bindings<Arguments...> evaluate_into(const Arguments&... /*arguments*/) {
-    return {};
-}
+detail::other_than_bindings<Arguments...> evaluate_into(const Arguments&... /*arguments*/);
 template <std::size_t Count>
 detail::refused evaluate_into(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
                               const detail::anything& /*next*/, ...);

@@ -50,8 +50,7 @@ inline namespace EINPARALLEL_WAY {
 /// functor throws
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
-    const std::array<binding, sizeof...(Bindings)> all{bound...};
-    return detail::carry_out(asked, world, all);
+    return detail::carry_out(asked, world, std::array<binding, sizeof...(Bindings)>{bound...});
 }
 
 /// What plan.release(world) calls.
@@ -64,8 +63,7 @@ void release_kept(const plan& asked, Context& world) {
 /// The same with a trace, on all ranks: plan.run(world, seen, bindings…).
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, trace& seen, const Bindings&... bound) {
-    const std::array<binding, sizeof...(Bindings)> all{bound...};
-    return detail::carry_out(asked, world, all, detail::the_host, &seen);
+    return detail::carry_out(asked, world, std::array<binding, sizeof...(Bindings)>{bound...}, detail::the_host, &seen);
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -4,7 +4,7 @@
 
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
@@ -22,12 +22,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
 EINPARALLEL_INLINE class plan_run {
 public:
-    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen,
-             bool results_stay)
-        : call_{asked, world.state(), bound, cache_of(*world.state(), space)},
-          seen_(seen),
-          results_stay_(results_stay) {}
-
+    explicit plan_run(plan_call call) : call_(std::move(call)) {}
     plan_run(const plan_run&) = delete;
     plan_run& operator=(const plan_run&) = delete;
     /// A run that fails keeps nothing half.
@@ -40,37 +35,38 @@ public:
     results carry_out() {
         context_state& world = *call_.world;
         plan_cache& cache = call_.cache;
+        trace* const seen = call_.seen;
         const exclusive guard(world, "run");
-        if (seen_ != nullptr) {
-            seen_->forget();
+        if (seen != nullptr) {
+            seen->forget();
         }
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = MPI_Wtime();
         const bool again = start(failure);
         inputs_.compare();
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
-                              seen_, cache.rank};
-        if (seen_ != nullptr) {
-            seen_->start(again, ready);
+                              seen, cache.rank};
+        if (seen != nullptr) {
+            seen->start(again, ready);
             failure = failure_of("run", [&] { cache.space.watch(); });
         }
-        const double watched_from = seen_ != nullptr ? seen_->now() : 0;
+        const double watched_from = seen != nullptr ? seen->now() : 0;
         std::size_t extra = inputs_.carry_out(watch, failure);
         const std::size_t before = cache.transfers.bytes_sent();
         call_.moves().replay(cache.space, cache.transfers, cache.scratch.data(), watch, failure, again);
         const std::size_t sent = cache.transfers.bytes_sent() - before;
         std::vector<results::part> parts;
-        timed_span agreeing(seen_, activity::agree, 0);
-        failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(results_stay_); }) : failure;
-        if (seen_ != nullptr && call_.is_on_device() && failure.empty()) {
-            failure = failure_of("run", [&] { seen_->add_watched(cache.space.watched(), watched_from); });
+        timed_span agreeing(seen, activity::agree, 0);
+        failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(); }) : failure;
+        if (seen != nullptr && call_.is_on_device() && failure.empty()) {
+            failure = failure_of("run", [&] { seen->add_watched(cache.space.watched(), watched_from); });
         }
         agree(world.control, failure);
         call_.moves().keep(call_.asked.asked().runs > 1);
         agreeing.end();
         extra += outputs_.deliver();
-        if (seen_ != nullptr) {
-            seen_->share(world.control);
+        if (seen != nullptr) {
+            seen->share(world.control);
         }
         return {std::move(parts), sent, extra};
     }
@@ -80,27 +76,25 @@ private:
         const plan& asked = call_.asked;
         const int ranks = call_.world->control.size();
         expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
-        if (asked.processes() != ranks) {
-            throw error("run: the plan is for " + std::to_string(asked.processes()) + " ranks, the context has " +
-                        std::to_string(ranks) + ": start the program on as many (mpiexec -n " +
-                        std::to_string(asked.processes()) +
-                        "), or plan with ep::decompose(world, …), which counts them");
-        }
+        require(asked.processes() == ranks, {"run: the plan is for ", asked.processes(), " ranks, the context has ",
+                                             ranks, ": start the program on as many (mpiexec -n ", asked.processes(),
+                                             "), or plan with ep::decompose(world, …), which counts them"});
         call_.ready = &call_.cache.prepared(asked);
         try {
             inputs_.find();
             outputs_.find();
-            call_.moves().lay_out(call_.cache.space, results_stay_);
+            call_.moves().lay_out(call_.cache.space, call_.results_stay);
             call_.cache.transfers.reserve(call_.moves().room());
             call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
-            if (seen_ != nullptr) {
+            if (call_.seen != nullptr) {
                 constexpr std::size_t agreements = 2;
-                seen_->prepare(asked, call_.cache.rank, inputs_.most_spans() + call_.moves().most_spans() + agreements);
+                call_.seen->prepare(asked, call_.cache.rank,
+                                    inputs_.most_spans() + call_.moves().most_spans() + agreements);
             }
         } catch (const too_little_memory& missing) {
             const memory_need most = call_.moves().need_in(call_.cache.space);
-            throw error(std::string("run: ") + missing.what() + "; vertex '" + most.vertex + "' needs most: " +
-                        std::to_string(most.of_vertex) + " bytes at once, with what is kept beside it");
+            refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
+                    " bytes at once, with what is kept beside it"});
         }
     }
 
@@ -112,15 +106,13 @@ private:
                        "run: the plan is not the same on all ranks"},
                       {call_.bound_signature.value(),
                        "run: what is bound, or where it rests, is not the same on all ranks"},
-                      {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
+                      {call_.seen != nullptr, "run: a trace is asked for on some ranks only"}},
                      has_kept ? 1 : 0) == 1;
     }
 
     plan_call call_;
     run_inputs inputs_{call_};
     run_outputs outputs_{call_};
-    trace* seen_;
-    bool results_stay_;
 };
 
 EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
@@ -136,7 +128,7 @@ EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
 
 EINPARALLEL_SELDOM results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space, trace* seen, bool results_stay) {
-    return plan_run(asked, world, bound, space, seen, results_stay).carry_out();
+    return plan_run({asked, world.state(), bound, cache_of(*world.state(), space), seen, results_stay}).carry_out();
 }
 
 EINPARALLEL_SELDOM bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {

@@ -4,7 +4,7 @@
 #include <einparallel/data/part.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <cstddef>
@@ -34,7 +34,7 @@ public:
     /// @pre the elements are not block-cyclic, which have to be sent first
     void read(const box& region, void* destination) const override {
         if (part_.elements.data == nullptr && !region.empty()) {
-            throw error(description() + ": the elements are at a null pointer");
+            refuse({description(), ": the elements are at a null pointer"});
         }
         part_.elements.read(region, destination, description());
     }

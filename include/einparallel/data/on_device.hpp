@@ -88,15 +88,13 @@ template <std::same_as<plan> Plan>
 /// application's from a unit that nvcc has not compiled; cuda_error
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const device_run& how, const Bindings&... bound) {
-    const std::array<binding, sizeof...(Bindings)> all{bound...};
-    return detail::carry_out_on_device(asked, world, how, all);
+    return detail::carry_out_on_device(asked, world, how, std::array<binding, sizeof...(Bindings)>{bound...});
 }
 
 /// The same with a trace, on all ranks: plan.run(world, ep::on_device, seen, bindings…).
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const device_run& how, trace& seen, const Bindings&... bound) {
-    const std::array<binding, sizeof...(Bindings)> all{bound...};
-    return detail::carry_out_on_device(asked, world, how, all, &seen);
+    return detail::carry_out_on_device(asked, world, how, std::array<binding, sizeof...(Bindings)>{bound...}, &seen);
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -4,11 +4,12 @@
 
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/data/execute.hpp>
+#include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
 
@@ -84,9 +85,9 @@ EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& ca
         const kernel* const work = each.origin->work.get();
         if (work != nullptr && work->on_device() == nullptr &&
             (work->program().instructions().empty() || work->program().is_opaque())) {
-            throw error(call + ": vertex '" + full_name(asked, each) +
-                        "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
-                        "record it in a unit that nvcc compiles");
+            refuse({call, ": vertex '", full_name(asked, each),
+                    "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
+                    "record it in a unit that nvcc compiles"});
         }
     }
 }
@@ -101,12 +102,10 @@ EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world
         if (limit == 0 || rank >= asked.processes() || is_prepared(state, space, asked)) {
             return;
         }
-        if (const device_need need = need_of_devices(asked, rank, how); need.on_device() > limit) {
-            throw error("rank " + std::to_string(rank) + " needs " + std::to_string(need.on_device()) +
-                        " bytes of device memory, " + std::to_string(need.tensors) + " of them for tensors and " +
-                        std::to_string(need.products) + " for cuBLAS; options.memory_limit is " +
-                        std::to_string(limit));
-        }
+        const device_need need = need_of_devices(asked, rank, how);
+        require(need.on_device() <= limit,
+                {"rank ", rank, " needs ", need.on_device(), " bytes of device memory, ", need.tensors,
+                 " of them for tensors and ", need.products, " for cuBLAS; options.memory_limit is ", limit});
     };
     return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
 }

@@ -2,7 +2,6 @@
 // The application's own distribution of a tensor: every rank says what it holds, all check the same list.
 
 #include <einparallel/data/part.hpp>
-#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
@@ -13,15 +12,18 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// `2 x 3`
-inline std::string numbers_text(const std::vector<index>& numbers, std::string_view between = ", ") {
-    return joined(numbers, between, [](index number) { return std::to_string(number); });
+/// The elements that a view sees, as a whole tensor.
+template <class View>
+strided_box elements_of(const View& seen) {
+    using T = typename View::value_type;
+    return {reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),
+            whole_box({seen.extents().begin(), seen.extents().end()}),
+            {seen.strides().begin(), seen.strides().end()},
+            element_type_of<T>()};
 }
 
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is

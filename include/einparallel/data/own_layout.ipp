@@ -3,9 +3,8 @@
 #include <einparallel/data/own_layout.hpp>
 
 #include <einparallel/mpi/communicator.hpp>
-#include <einparallel/notation/error.hpp>
-#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/sort_range.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -40,9 +39,9 @@ EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
     return parts;
 }
 
-/// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` and `numbers`: what
-/// the ranks agree on before that. Collective. @throws error, the same on every rank, also where extents are negative
-/// or not the same everywhere, and where a box reaches outside of the tensor
+/// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` (of this rank, or
+/// empty) and `numbers`: what the ranks agree on before that. Collective. @throws error, the same on every rank, also
+/// where extents are negative or not the same everywhere, and where a box reaches outside of the tensor
 EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
                                                    const std::string& mistake, std::initializer_list<common> numbers,
                                                    const std::vector<index>& bounds, const box& mine) {
@@ -53,13 +52,11 @@ EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, 
         sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
     }
     std::vector<std::int64_t> all(count * std::size_t(control.size()));
-    agree(control, mistake, numbers);
+    agree(control, mistake.empty() ? mistake : sentence({doing, ": rank ", control.rank(), ": ", mistake}), numbers);
     allgather(control, sent, all);
 
     // From here on all ranks see the same.
     std::vector<box> boxes(std::size_t(control.size()));
-    const auto refuse = [&](const std::string& because) { throw error(doing + ": " + because); };
-    const auto text = [](auto number) { return std::to_string(number); };
     for (std::size_t peer = 0; peer < boxes.size(); ++peer) {
         const std::int64_t* const theirs = all.data() + peer * count;
         boxes[peer].nothing = theirs[0] != 0;
@@ -68,17 +65,12 @@ EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, 
             const index extent = theirs[1 + 3 * dimension];
             const interval side{theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]};
             boxes[peer].sides.push_back(side);
-            if (first < 0) {
-                refuse("extent " + text(first) + " of dimension " + text(dimension) + " is negative");
-            }
-            if (extent != first) {
-                refuse("dimension " + text(dimension) + ": extent " + text(first) + " on rank 0 and " + text(extent) +
-                       " on rank " + text(peer));
-            }
-            if (!boxes[peer].nothing && (side.begin < 0 || side.end > extent)) {
-                refuse("the part of rank " + text(peer) + " reaches from " + text(side.begin) + " to " +
-                       text(side.end) + " in dimension " + text(dimension) + ", the extent is " + text(extent));
-            }
+            require(first >= 0, {doing, ": extent ", first, " of dimension ", dimension, " is negative"});
+            require(extent == first, {doing, ": dimension ", dimension, ": extent ", first, " on rank 0 and ", extent,
+                                      " on rank ", peer});
+            require(boxes[peer].nothing || (side.begin >= 0 && side.end <= extent),
+                    {doing, ": the part of rank ", peer, " reaches from ", side.begin, " to ", side.end,
+                     " in dimension ", dimension, ", the extent is ", extent});
         }
     }
     return boxes;
@@ -140,8 +132,7 @@ EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std:
             }
             if (!intersect(part, other).empty()) {
                 const auto [lower, higher] = std::minmax(order[position], order[next]);
-                throw error("distributed: the parts of ranks " + std::to_string(lower) + " and " +
-                            std::to_string(higher) + " overlap");
+                refuse({"distributed: the parts of ranks ", lower, " and ", higher, " overlap"});
             }
         }
     }
@@ -150,13 +141,13 @@ EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std:
         return;
     }
     const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
-    std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
-                          " elements: nobody has the element at (" + numbers_text(hole) + ")";
+    std::string mistake = sentence({"distributed: the parts hold ", held, " of ", wanted,
+                                    " elements: nobody has the element at (", numbers_text(hole), ")"});
     const auto is_before = [&](std::size_t rank, const std::vector<index>& at) { return corner(rank) < at; };
     if (const auto behind = std::lower_bound(order.begin(), order.end(), hole, is_before); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
-        mistake += "; in front of it is rank " + std::to_string(rank) + " with (" +
-                   numbers_text(extents_of(parts[rank])) + ") elements from (" + numbers_text(corner(rank)) + ") on";
+        mistake += sentence({"; in front of it is rank ", rank, " with (", numbers_text(extents_of(parts[rank])),
+                             ") elements from (", numbers_text(corner(rank)), ") on"});
     }
     throw error(mistake);
 }
@@ -166,10 +157,8 @@ EINPARALLEL_SELDOM distributed_part own_part(context& world, const std::vector<i
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
     kind.add(std::uint64_t(bounds.size())).add(name_of_element(mine.element));
-    const std::string negative = negative_extent(extents_of(mine.held));
     std::vector<box> parts = exchange_boxes(
-        world.control(), "distributed",
-        negative.empty() ? negative : "distributed: rank " + std::to_string(world.rank()) + ": " + negative,
+        world.control(), "distributed", negative_extent(extents_of(mine.held)),
         {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
         bounds, mine.held);
     check_parts(bounds, parts);

@@ -8,8 +8,9 @@
 #include <einparallel/data/own_layout.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/space.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -26,9 +27,7 @@ EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, 
     if (region.empty()) {
         return;
     }
-    if (!contains(held, region)) {
-        throw error("a tensor (" + std::string(what) + ") " + lies_elsewhere);
-    }
+    require(contains(held, region), {"a tensor (", what, ") ", lies_elsewhere});
     copy_box(extents_of(region), element.bytes, destination, dense_strides(region), first(region), strides);
 }
 

@@ -6,6 +6,7 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/sentence.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -54,19 +55,16 @@ public:
                 return typed<T, Rank>(each);
             }
         }
-        throw error(
-            "results: " +
-            (made.node() == nullptr || made.node()->name.empty() ? "this tensor" : "'" + made.node()->name + "'") +
-            " is not an output of the plan that ran");
+        const std::string name = made.node() == nullptr ? "" : made.node()->name;
+        throw error("results: " + (name.empty() ? "this tensor" : "'" + name + "'") +
+                    " is not an output of the plan that ran");
     }
 
     /// Output number `position`, in the order in which decompose() was given them. Local.
     template <class T, std::size_t Rank>
     [[nodiscard]] distributed<T, Rank> at(std::size_t position) const {
-        if (position >= parts_.size()) {
-            throw error("results: there is no output " + std::to_string(position) + ", the plan has " +
-                        std::to_string(parts_.size()));
-        }
+        detail::require(position < parts_.size(),
+                        {"results: there is no output ", position, ", the plan has ", parts_.size()});
         return typed<T, Rank>(parts_[position]);
     }
 
@@ -74,9 +72,8 @@ public:
     /// @throws error where the plan has several, or one of another type
     template <class T, std::size_t Rank>
     operator distributed<T, Rank>() const {  // implicit by design: ep::distributed<double, 2> z = plan.run(world);
-        if (parts_.size() != 1) {
-            throw error("results: the plan has " + std::to_string(parts_.size()) + " outputs, choose one with get()");
-        }
+        detail::require(parts_.size() == 1,
+                        {"results: the plan has ", parts_.size(), " outputs, choose one with get()"});
         return typed<T, Rank>(parts_.front());
     }
 
@@ -95,14 +92,12 @@ public:
 private:
     template <class T, std::size_t Rank>
     static distributed<T, Rank> typed(const part& each) {
-        if (const element_type element = each.here.elements.element; element != element_type_of<T>()) {
-            throw error("results: the output has elements of type " + detail::name_of_element(element) + ", not " +
-                        detail::name_of_element(element_type_of<T>()));
-        }
-        if (each.here.where->bounds().size() != Rank) {
-            throw error("results: the output has " + std::to_string(each.here.where->bounds().size()) +
-                        " dimensions, not " + std::to_string(Rank));
-        }
+        const element_type element = each.here.elements.element;
+        const std::size_t rank = each.here.where->bounds().size();
+        detail::require(element == element_type_of<T>(),
+                        {"results: the output has elements of type ", detail::name_of_element(element), ", not ",
+                         detail::name_of_element(element_type_of<T>())});
+        detail::require(rank == Rank, {"results: the output has ", rank, " dimensions, not ", Rank});
         return distributed<T, Rank>(each.here);
     }
 

@@ -9,12 +9,13 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ struct plan_call {
     std::shared_ptr<context_state> world;
     std::span<const binding> bound;
     plan_cache& cache;
+    trace* seen;                     ///< or null
+    bool results_stay;               ///< in the cache's memory
     prepared_plan* ready = nullptr;  ///< where the plan could be prepared
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
@@ -93,19 +96,16 @@ public:
                 continue;
             }
             const source* const origin = input.origin->origin.get();
-            if (origin->is_gone()) {
-                throw error("run: the array of input '" + input.name + "' is gone: " +
-                            (origin->kind() == source_kind::resting
-                                 ? "ep::distributed refers to it, but for one that is moved in"
-                                 : "ep::borrow refers to it; from_root without it keeps a copy"));
-            }
+            require(!origin->is_gone(), {"run: the array of input '", input.name, "' is gone: ",
+                                         origin->kind() == source_kind::resting
+                                             ? "ep::distributed refers to it, but for one that is moved in"
+                                             : "ep::borrow refers to it; from_root without it keeps a copy"});
             sources[number] = origin->kind() == source_kind::placeholder ? bound_source(number) : origin;
         }
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
-            if (!is_used_[number] && !call_.bound[number].is_output()) {
-                throw error("run: a value is bound to " + name_of(call_.bound[number]) +
-                            ", which is no placeholder of this plan");
-            }
+            require(
+                is_used_[number] || call_.bound[number].is_output(),
+                {"run: a value is bound to ", name_of(call_.bound[number]), ", which is no placeholder of this plan"});
         }
     }
 
@@ -118,11 +118,12 @@ public:
         std::vector<std::pair<std::size_t, std::uint64_t>> on_root = checksums_;
         broadcast(control, on_root.data(), on_root.size() * sizeof on_root.front(), 0);
         const auto here = std::mismatch(checksums_.begin(), checksums_.end(), on_root.begin()).first;
-        agree(control, here == checksums_.end()
-                           ? std::string()
-                           : "run: the array bound to placeholder '" + call_.asked.vertices()[here->first].name +
-                                 "' is not the same on rank 0 and rank " + std::to_string(control.rank()) +
-                                 "; where one rank has the data, bind ep::from_root(array, rank)");
+        agree(control,
+              here == checksums_.end()
+                  ? std::string()
+                  : sentence({"run: the array bound to placeholder '", call_.asked.vertices()[here->first].name,
+                              "' is not the same on rank 0 and rank ", control.rank(),
+                              "; where one rank has the data, bind ep::from_root(array, rank)"}));
     }
 
     /// The most spans that a trace of carry_out() has.
@@ -146,45 +147,34 @@ private:
             const binding& each = call_.bound[number];
             if (each.placeholder == input.origin && !each.is_output()) {
                 is_used_[number] = true;
-                if (std::exchange(found, &each) != nullptr) {
-                    throw error("run: two values are bound to placeholder '" + input.name + "'");
-                }
+                require(std::exchange(found, &each) == nullptr,
+                        {"run: two values are bound to placeholder '", input.name, "'"});
             }
         }
-        if (found == nullptr) {
-            throw error("run: no value is bound to placeholder '" + input.name + "'");
-        }
+        require(found != nullptr, {"run: no value is bound to placeholder '", input.name, "'"});
         return found->value.get();
     }
 
     EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {
-        const auto expect = [&](bool holds, const auto& otherwise) {
-            if (!holds) {
-                throw error("run: the value bound to placeholder '" + input.name + "' " + otherwise());
-            }
-        };
-        expect(given != nullptr, [] { return "is a handle on nothing"; });
-        if (!given->failure.empty()) {
-            throw error("run: placeholder '" + input.name + "': " + given->failure);
-        }
-        expect(given->is_input() && given->origin->kind() != source_kind::placeholder,
-               [] { return "has no elements yet: bind what ep::evaluate makes of it, an array or an input"; });
+        const std::initializer_list<word> who{"run: the value bound to placeholder '", input.name, "' "};
+        require(given != nullptr, who, {"is a handle on nothing"});
+        require(given->failure.empty(), {"run: placeholder '", input.name, "': ", given->failure});
+        require(given->is_input() && given->origin->kind() != source_kind::placeholder, who,
+                {"has no elements yet: bind what ep::evaluate makes of it, an array or an input"});
         const source& value = *given->origin;
-        expect(!value.is_gone(), [] {
-            return "is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it";
-        });
-        expect(given->element == input.element && given->bounds == input.bounds, [&] {
-            return "has other elements or extents: " + shape_text(given->element, given->bounds) +
-                   ", the placeholder has " + shape_text(input.element, input.bounds);
-        });
+        require(!value.is_gone(), who,
+                {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
+        if (given->element != input.element || given->bounds != input.bounds) {
+            require(false, who,
+                    {"has other elements or extents: ", shape_text(given->element, given->bounds),
+                     ", the placeholder has ", shape_text(input.element, input.bounds)});
+        }
         const int processes = call_.asked.processes();
-        const auto ranks = [&] { return ", the plan is for " + std::to_string(processes) + " ranks"; };
-        expect(value.holders() <= processes,
-               [&] { return "has parts on " + std::to_string(value.holders()) + " ranks" + ranks(); });
-        expect(value.kind() != source_kind::resting || value.rests_here(call_.cache.rank),
-               [] { return lies_elsewhere; });
-        expect(value.root() >= 0 && value.root() < processes,
-               [&] { return "is on rank " + std::to_string(value.root()) + ranks(); });
+        require(value.holders() <= processes, who,
+                {"has parts on ", value.holders(), " ranks, the plan is for ", processes, " ranks"});
+        require(value.kind() != source_kind::resting || value.rests_here(call_.cache.rank), who, {lies_elsewhere});
+        require(value.root() >= 0 && value.root() < processes, who,
+                {"is on rank ", value.root(), ", the plan is for ", processes, " ranks"});
     }
 
     /// The source of a placeholder's elements, once carry_out() has brought them.
@@ -195,10 +185,8 @@ private:
         const source& value = *given->origin;
         call_.bound_signature.add(std::uint64_t(number)).add(int(value.kind()));
         if (call_.asked.asked().check_inputs && value.kind() == source_kind::everywhere) {
-            if (value.is_on_device()) {
-                throw error("run: the value bound to placeholder '" + input.name +
-                            "' is on a device: options.check_inputs compares values of the host");
-            }
+            require(!value.is_on_device(), {"run: the value bound to placeholder '", input.name,
+                                            "' is on a device: options.check_inputs compares values of the host"});
             checksums_.emplace_back(number, value.checksum());
         }
         return value.kind() == source_kind::everywhere ? &value
@@ -210,18 +198,16 @@ private:
         const planned_vertex& input = call_.asked.vertices()[number];
         distributed_part from = value.part();
         if (from.elements.is_on_device && !call_.is_on_device()) {
-            throw error("run: " + value.description() + ": " + call_.cache.space.refuses(nullptr, true));
+            refuse({"run: ", value.description(), ": ", call_.cache.space.refuses(nullptr, true)});
         }
         if (from.where == nullptr) {
             from.where = std::make_shared<const distribution>(held_by_one(input.bounds, value.root()));
         }
         const box held = from.cyclic ? from.elements.held : from.where->held_by(call_.cache.rank);
-        if (from.elements.data == nullptr && !held.empty()) {
-            throw error(value.description() + ": the elements are at a null pointer");
-        }
-        if (from.cyclic && from.world.lock() != call_.world) {
-            throw error("run: the value bound to placeholder '" + input.name + "' is distributed over another context");
-        }
+        require(from.elements.data != nullptr || held.empty(),
+                {value.description(), ": the elements are at a null pointer"});
+        require(!from.cyclic || from.world.lock() == call_.world,
+                {"run: the value bound to placeholder '", input.name, "' is distributed over another context"});
         if (!held.empty() && is_backwards(from.elements)) {
             from = on_host(from);
         }

@@ -6,12 +6,13 @@
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/sentence.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -41,8 +42,8 @@ public:
         }
     }
 
-    /// The parts that the run returns; notes those that deliver() has to move. `stay`: on the device. Local; throws.
-    EINPARALLEL_SELDOM std::vector<results::part> collect(bool stay) {
+    /// The parts that the run returns; notes those that deliver() has to move. Local; throws.
+    EINPARALLEL_SELDOM std::vector<results::part> collect() {
         std::vector<results::part> parts(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
@@ -57,7 +58,7 @@ public:
             const std::shared_ptr<memory_block>& block = call_.moves().result(position);
             here.where = call_.ready->resting(position);
             here.elements = dense_part(*here.where, call_.cache.rank, made.element, block->data());
-            here.elements.is_on_device = call_.is_on_device() && stay;
+            here.elements.is_on_device = call_.is_on_device() && call_.results_stay;
             here.keep = std::shared_ptr<const void>(block, block->data());
             here.world = call_.world;
             if (into != nullptr && into->elements.is_on_device && *into->where == *here.where) {
@@ -88,48 +89,41 @@ public:
 private:
     /// Notes where the elements of an output go.
     EINPARALLEL_SELDOM void match(const binding& given) {
-        const std::string who = "run: the memory for output " + name_of(given) + " ";
+        const std::string who = "run: the memory for output " + name_of(given);
         bool known = false;
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
             if (made.origin == given.placeholder || count_in(made.twins, given.placeholder) > 0) {
-                if (std::exchange(targets_[position], given.into.get()) != nullptr) {
-                    throw error(who + "is given twice, or to equal outputs");
-                }
+                require(std::exchange(targets_[position], given.into.get()) == nullptr,
+                        {who, " is given twice, or to equal outputs"});
                 known = true;
             }
         }
-        if (!known) {
-            throw error(who + "is for no output of this plan");
-        }
+        require(known, {who, " is for no output of this plan"});
     }
 
     EINPARALLEL_SELDOM void check(std::size_t position) const {
         const distributed_part& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
-        const auto expect = [&](bool holds, const auto& otherwise) {
-            if (!holds) {
-                throw error("run: the memory for output '" + made.name + "' " + otherwise());
-            }
-        };
-        expect(into.where != nullptr, [] { return "is a handle on nothing"; });
-        expect(!into.is_gone(), [] { return "is an array that is gone"; });
+        const std::initializer_list<word> who{"run: the memory for output '", made.name, "' "};
+        require(into.where != nullptr, who, {"is a handle on nothing"});
+        require(!into.is_gone(), who, {"is an array that is gone"});
         const strided_box& target = into.elements;
         std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);
-        const auto refusal = [&] { return "is refused: " + mistake; };
-        expect(mistake.empty(), refusal);
-        expect(into.world.lock() == call_.world, [] { return "is distributed over another context"; });
+        require(mistake.empty(), who, {"is refused: ", mistake});
+        require(into.world.lock() == call_.world, who, {"is distributed over another context"});
         const std::vector<index>& bounds = bounds_of(into);
-        expect(target.element == made.element && bounds == made.bounds, [&] {
-            return "has other elements or extents: " + shape_text(target.element, bounds) + ", it makes " +
-                   shape_text(made.element, made.bounds);
-        });
+        if (target.element != made.element || bounds != made.bounds) {
+            require(false, who,
+                    {"has other elements or extents: ", shape_text(target.element, bounds), ", it makes ",
+                     shape_text(made.element, made.bounds)});
+        }
         mistake = check_target(target);
-        expect(mistake.empty(), refusal);
+        require(mistake.empty(), who, {"is refused: ", mistake});
         for (std::size_t other = 0; other < position; ++other) {
             const bool is_apart = targets_[other] == nullptr || targets_[other] == targets_[position] ||
                                   !meet(target, targets_[other]->elements);
-            expect(is_apart, [&] { return "is also that of '" + call_.output(other).name + "'"; });
+            require(is_apart, who, {"is also that of '", call_.output(other).name, "'"});
         }
     }
 

@@ -8,8 +8,8 @@
 #include <einparallel/io/npy_header.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/datatype.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/tiles.hpp>
+#include <einparallel/plan/sentence.hpp>
 
 #include <mpi.h>
 
@@ -26,8 +26,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// may throw on some ranks only, which the others must be told before the next one that does not close it.
 EINPARALLEL_SELDOM MPI_File open_together(const communicator& ranks, const std::string& path) {
 #if defined(SMPI_H)
-    throw error("'" + path + "' cannot be opened by ranks that SimGrid simulates (" + std::to_string(ranks.size()) +
-                "): their files are simulated, too");
+    refuse({"'", path, "' cannot be opened by ranks that SimGrid simulates (", ranks.size(),
+            "): their files are simulated, too"});
 #else
     MPI_File file = MPI_FILE_NULL;
     check_mpi(MPI_File_open(ranks.native(), path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "MPI_File_open");
@@ -52,10 +52,8 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
     check_mpi(code, "MPI_File_write_all");
     MPI_Count written = 0;
     check_mpi(MPI_Get_elements_x(&status, unit, &written), "MPI_Get_elements_x");
-    if (std::size_t(written) * std::size_t(unit_bytes) != here.bytes) {
-        throw error("MPI_File_write_all wrote " + std::to_string(written * unit_bytes) + " of " +
-                    std::to_string(here.bytes) + " bytes");
-    }
+    require(std::size_t(written) * std::size_t(unit_bytes) == here.bytes,
+            {"MPI_File_write_all wrote ", written * unit_bytes, " of ", here.bytes, " bytes"});
 }
 
 EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {

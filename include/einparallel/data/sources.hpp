@@ -32,13 +32,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& 
 /// The elements of an array, a view or another library's object that stays the caller's.
 template <DenseOperand Value>
 distributed_part refer_to(const Value& value) {
-    const auto seen = readable(value);
-    using T = typename readable_t<Value>::value_type;
     distributed_part made;
-    made.elements = {reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),  // never written
-                     whole_box({seen.extents().begin(), seen.extents().end()}),
-                     {seen.strides().begin(), seen.strides().end()},
-                     element_type_of<T>()};
+    made.elements = elements_of(readable(value));  // never written
     if constexpr (is_a<Value, array>) {
         if (value.data() != nullptr) {
             made.life = life_of(value.data());
@@ -135,9 +130,7 @@ template <class Value>
 /// Other arguments: refused.
 template <class... Arguments>
     requires(sizeof...(Arguments) != 2)
-detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*/) {
-    return {};
-}
+detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*/);
 
 /// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
 /// earlier result are shared and live as long as the input does; the application's own are referred to.
@@ -152,9 +145,7 @@ template <Element T, std::size_t Rank>
 }
 /// Other values: refused.
 template <class Other>
-detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/) {
-    return {};
-}
+detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/);
 
 /// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
 /// its own part of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an input:
@@ -197,9 +188,7 @@ template <class T, std::size_t Rank, class Value>
 
 /// Other arguments: refused.
 template <class Placeholder, class Value>
-detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, Value&& /*value*/) {
-    return {};
-}
+detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, Value&& /*value*/);
 
 /// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
 /// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
@@ -212,9 +201,7 @@ template <class T, std::size_t Rank>
 }
 /// Other arguments: refused.
 template <class... Arguments>
-detail::other_than_place<Arguments...> into(const Arguments&... /*arguments*/) {
-    return {};
-}
+detail::other_than_place<Arguments...> into(const Arguments&... /*arguments*/);
 
 }  // namespace EINPARALLEL_WAY
 

@@ -4,6 +4,7 @@
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -16,11 +17,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// into[i] = from[i] for every i of a box; strides in elements, any sign. @pre the two sides do not overlap
-EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index> extents, std::size_t element_bytes,
-                                       void* into, std::span<const index> into_strides, const void* from,
-                                       std::span<const index> from_strides);
-
 /// Launches a join.
 using join_function = function_ref<void(const launch::strided_join&)>;
 
@@ -31,6 +27,11 @@ EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop
 /// The same for the output and the operands of a program.
 EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, const launch::strided_join& work,
                                       join_function visit);
+/// The same for into[i] = from[i], or into[i] ⊕ from[i], for every i of a box; strides of any sign.
+EINPARALLEL_INLINE void for_each_join(const box_pair& boxes, bool combine, join_function visit);
+
+/// into[i] = from[i] for every i of a box. @pre the two sides do not overlap
+EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes);
 
 /// ⊕ of one operand.
 EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type);
@@ -39,18 +40,9 @@ EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type)
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call);
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest);
 
-/// Computes one block: what the kernel with this ⊗ and ⊕ does on the host. Without `launch`, by launch::join.
-///@{
+/// Computes one block: what the kernel with this ⊗ and ⊕ does on the host.
 EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
                                        join_function launch);
-EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,
-                                       void* workspace);
-///@}
-
-/// into[i] = into[i] ⊕ from[i] for every i of a box, which `launch` joins.
-EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const index> extents, void* into,
-                                          std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides, join_function launch);
 
 /// Z = softmax of X along a label, float or double.
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,

@@ -12,72 +12,54 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops and tensors of a join, in launches of no more loops and points than one takes.
-class join_cuts {
-public:
-    join_cuts(std::span<const index> element_bytes, join_function visit) : visit_(visit), bytes_(element_bytes) {}
-
-    /// @param nest sorted by the output
-    void visit(const loop_nest& nest, launch::strided_join work) const {
-        index counts[2] = {1, 1};
-        std::size_t longest[2] = {0, 0};
-        std::size_t shortest = 0;
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            const std::size_t side = nest.in_output(loop) ? 0 : 1;
-            longest[side] =
-                counts[side] == 1 || nest.extents[loop] > nest.extents[longest[side]] ? loop : longest[side];
-            counts[side] *= nest.extents[loop];
-            shortest = nest.extents[loop] < nest.extents[shortest] ? loop : shortest;
-        }
-        const std::size_t side = counts[1] > counts[0] ? 1 : 0;
-        if (counts[side] > most_count) {
-            cut(nest, work, longest[side], (nest.extents[longest[side]] + 1) / 2);
-        } else if (nest.size() + (nest.sum_empty ? 1 : 0) > launch::most_loops) {
-            cut(nest, work, shortest, 1);
-        } else {
-            whole(nest, work);
-        }
+/// The loops and tensors of a join, in launches of no more loops and points than one takes: else the parts of one loop.
+/// @param nest sorted by the output
+EINPARALLEL_INLINE void visit_cut(std::span<const index> bytes, const loop_nest& nest, launch::strided_join work,
+                                  join_function visit) {
+    constexpr index most_count = (index{1} << 31) - 1;
+    index counts[2] = {1, 1};
+    std::size_t longest[2] = {0, 0};
+    std::size_t shortest = 0;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const std::size_t side = nest.in_output(loop) ? 0 : 1;
+        longest[side] = counts[side] == 1 || nest.extents[loop] > nest.extents[longest[side]] ? loop : longest[side];
+        counts[side] *= nest.extents[loop];
+        shortest = nest.extents[loop] < nest.extents[shortest] ? loop : shortest;
     }
-
-private:
-    static constexpr index most_count = (index{1} << 31) - 1;
-
-    /// The parts of one loop, `length` of it in each.
-    void cut(const loop_nest& nest, launch::strided_join work, std::size_t loop, index length) const {
+    const std::size_t side = counts[1] > counts[0] ? 1 : 0;
+    const bool has_many_points = counts[side] > most_count;
+    if (has_many_points || nest.size() + (nest.sum_empty ? 1 : 0) > launch::most_loops) {
+        const std::size_t loop = has_many_points ? longest[side] : shortest;
         const index extent = nest.extents[loop];
-        const launch::strided_join first = work;
+        const index length = has_many_points ? (extent + 1) / 2 : 1;
+        const index* const moves = nest.of(loop);
         for (index begin = 0; begin < extent; begin += length) {
             loop_nest part = nest;
             part.extents[loop] = std::min(length, extent - begin);
-            const index* const moves = nest.of(loop);
-            work.output = static_cast<std::byte*>(first.output) + begin * moves[0] * bytes_[0];
-            for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-                work.operands[slot - 1] =
-                    static_cast<const std::byte*>(first.operands[slot - 1]) + begin * moves[slot] * bytes_[slot];
-            }
-            work.combine = first.combine || (begin > 0 && !nest.in_output(loop));
             if (part.extents[loop] == 1) {
                 part.remove(loop);
             }
-            visit(part, work);
+            launch::strided_join from = work;
+            from.output = static_cast<std::byte*>(work.output) + begin * moves[0] * bytes[0];
+            for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+                from.operands[slot - 1] =
+                    static_cast<const std::byte*>(work.operands[slot - 1]) + begin * moves[slot] * bytes[slot];
+            }
+            from.combine = work.combine || (begin > 0 && !nest.in_output(loop));
+            visit_cut(bytes, part, from, visit);
         }
+        return;
     }
-
-    void whole(const loop_nest& nest, launch::strided_join work) const {
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            work.extents[work.loops] = nest.extents[loop];
-            std::copy_n(nest.of(loop), nest.slots, work.strides[work.loops++]);
-            work.output_loops += nest.in_output(loop) ? 1 : 0;
-        }
-        if (nest.sum_empty) {
-            work.extents[work.loops++] = 0;
-        }
-        visit_(work);
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        work.extents[work.loops] = nest.extents[loop];
+        std::copy_n(nest.of(loop), nest.slots, work.strides[work.loops++]);
+        work.output_loops += nest.in_output(loop) ? 1 : 0;
     }
-
-    join_function visit_;
-    std::span<const index> bytes_;
-};
+    if (nest.sum_empty) {
+        work.extents[work.loops++] = 0;
+    }
+    visit(work);
+}
 
 EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop_nest& nest, launch::strided_join work,
                                       join_function visit) {
@@ -86,7 +68,7 @@ EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop
     }
     work.operand_count = int(element_bytes.size() - 1);
     nest.sort_by(0);
-    join_cuts(element_bytes, visit).visit(nest, work);
+    visit_cut(element_bytes, nest, work, visit);
 }
 
 EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, const launch::strided_join& work,
@@ -99,6 +81,18 @@ EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest
         bytes[1 + operand] = index(program.instructions()[operand].type().bytes);
     }
     for_each_join({bytes, 1 + program.operand_count()}, nest, work, visit);
+}
+
+EINPARALLEL_INLINE void for_each_join(const box_pair& boxes, bool combine, join_function visit) {
+    loop_nest nest(2);
+    if (nest.add_box(boxes.extents, boxes.into_strides, boxes.from_strides)) {
+        launch::strided_join work;
+        work.output = boxes.into;
+        work.operands[0] = boxes.from;
+        work.combine = combine;
+        const auto bytes = index(boxes.element_bytes);
+        for_each_join(std::array{bytes, bytes}, nest, work, visit);
+    }
 }
 
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest) {
@@ -131,28 +125,8 @@ EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_ca
     for_each_join(program, nest, work, launch);
 }
 
-EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,
-                                       void* workspace) {
-    join_on_device(program, call, workspace,
-                   [&](const launch::strided_join& part) { launch::join(on, part, program); });
-}
-
 EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type) {
     return op_program(by, std::array{type});
-}
-
-EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const index> extents, void* into,
-                                          std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides, join_function launch) {
-    loop_nest nest(2);
-    if (!nest.add_box(extents, into_strides, from_strides)) {
-        return;
-    }
-    launch::strided_join work;
-    work.output = into;
-    work.operands[0] = from;
-    work.combine = true;
-    for_each_join(sum, nest, work, launch);
 }
 
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
@@ -170,19 +144,8 @@ EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type elemen
     });
 }
 
-EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index> extents, std::size_t element_bytes,
-                                       void* into, std::span<const index> into_strides, const void* from,
-                                       std::span<const index> from_strides) {
-    loop_nest nest(2);
-    if (!nest.add_box(extents, into_strides, from_strides)) {
-        return;
-    }
-    launch::strided_join work;
-    work.output = into;
-    work.operands[0] = from;
-    const auto bytes = index(element_bytes);
-    for_each_join(std::array{bytes, bytes}, nest, work,
-                  [&](const launch::strided_join& part) { launch::copy(on, part, element_bytes); });
+EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes) {
+    for_each_join(boxes, false, [&](const launch::strided_join& part) { launch::copy(on, part, boxes.element_bytes); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -31,11 +31,11 @@ using blas_function = function_ref<void(const blas_call&)>;
 EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas);
 
-/// Bytes of workspace that a block of this program needs on a device: products where it is a sum of products of two
+/// Bytes of workspace that a block of this kernel needs on a device: products where it is a sum of products of two
 /// operands, else a join.
-EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, const block_call& call);
+EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
 /// Computes the block, in the order of the stream.
-EINPARALLEL_INLINE void contract_on_device(launch::stream on, const op_program& program, const block_call& call,
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
                                            void* workspace, blas_function blas);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

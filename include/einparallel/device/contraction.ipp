@@ -70,14 +70,15 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     }
 }
 
-/// The factor of Σ factor · x · y, which matrix products compute, if the program is that.
-EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const op_program& program) {
+/// The factor of Σ factor · x · y, which matrix products compute, if the kernel is that.
+EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const kernel& work) {
+    const op_program& program = work.program();
     struct product {
         std::complex<double> factor;
         unsigned operands;  ///< bit r: of operand r
     };
     std::vector<product> made;
-    if (program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
+    if (work.on_device() != nullptr || program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
         return {};
     }
     for (const op_instruction& each : program.instructions()) {
@@ -103,26 +104,28 @@ EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const 
     return made.back().operands == 3 ? std::optional(made.back().factor) : std::nullopt;
 }
 
-EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, const block_call& call) {
-    if (factor_of_products(program)) {
-        if (const device_contraction decided = decide_on_device(call, program.type());
+EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
+    if (factor_of_products(work)) {
+        if (const device_contraction decided = decide_on_device(call, work.program().type());
             decided.way != device_way::join) {
             return decided.workspace_bytes;
         }
     }
-    return join_workspace_bytes(program, call);
+    return join_workspace_bytes(work.program(), call);
 }
 
-EINPARALLEL_INLINE void contract_on_device(launch::stream on, const op_program& program, const block_call& call,
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
                                            void* workspace, blas_function blas) {
-    if (const auto factor = factor_of_products(program)) {
-        if (const device_contraction decided = decide_on_device(call, program.type());
+    if (const auto factor = factor_of_products(work)) {
+        if (const device_contraction decided = decide_on_device(call, work.program().type());
             decided.way == device_way::products) {
             run_on_device(on, decided, *factor, call, workspace, blas);
             return;
         }
     }
-    join_on_device(on, program, call, workspace);
+    join_on_device(work.program(), call, workspace, [&](const launch::strided_join& part) {
+        work.on_device() != nullptr ? work.on_device()->join(on, part, work) : launch::join(on, part, work.program());
+    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -24,21 +24,23 @@ struct device_limits {
     double processors = 132;        ///< multiprocessors, each at work on one tile of a product
 };
 
-/// A batch of matrix products as cublas<T>gemmStridedBatched takes them: columns are contiguous, C (+)= op(A) · op(B),
-/// C of m rows and n columns.
+/// A matrix of a product as a BLAS takes it: the columns of it, or of its transpose, are contiguous.
+struct blas_matrix {
+    bool transpose = false;
+    index leading = 1;  ///< distance of columns
+    index step = 0;     ///< distance of a batch's matrices, not negative; 0 where all have one
+};
+
+/// A batch of matrix products as cublas<T>gemmStridedBatched takes them: C (+)= op(A) · op(B), C of m rows and n
+/// columns.
 struct blas_product {
-    bool transpose_a = false;
-    bool transpose_b = false;
     index m = 1;
     index n = 1;
     index k = 1;
-    index a_leading = 1;  ///< distance of A's columns
-    index b_leading = 1;  ///< … of B's
-    index c_leading = 1;  ///< … of C's
     index batch = 1;
-    index a_step = 0;  ///< distance of the batch's matrices, not negative; 0 where all have one
-    index b_step = 0;
-    index c_step = 0;
+    blas_matrix a{};
+    blas_matrix b{};
+    blas_matrix c{};
 };
 
 /// The ways to run Σ of a product of two blocks on a device.
@@ -73,7 +75,7 @@ struct device_contraction {
     double seconds = 0;                ///< estimated for a current GPU: what ways are compared by
 
     /// How many batches of products the host starts.
-    EINPARALLEL_INLINE [[nodiscard]] index calls() const;
+    [[nodiscard]] index calls() const { return element_count(loops.extents); }
     /// "12 calls of 36 products of m = 1728, n = 24, k = 36; x transposed".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 };

@@ -8,25 +8,21 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A matrix of a product, if a BLAS takes it: rows and columns with their strides.
-struct blas_operand {
-    bool fits = true;
-    bool transpose = false;
-    index leading = 1;
-
-    static blas_operand of(index rows, index row_stride, index columns, index column_stride) {
-        if ((rows == 1 || row_stride == 1) && (columns == 1 || column_stride >= rows)) {
-            return {true, false, columns == 1 ? rows : column_stride};
-        }
-        if ((columns == 1 || column_stride == 1) && (rows == 1 || row_stride >= columns)) {
-            return {true, true, rows == 1 ? columns : row_stride};
-        }
-        return {false, false, 1};
+/// A matrix with these rows, columns and strides, if a BLAS takes it.
+EINPARALLEL_INLINE std::optional<blas_matrix> matrix_of(index rows, index row_stride, index columns,
+                                                        index column_stride) {
+    if ((rows == 1 || row_stride == 1) && (columns == 1 || column_stride >= rows)) {
+        return blas_matrix{false, columns == 1 ? rows : column_stride};
     }
-};
+    if ((columns == 1 || column_stride == 1) && (rows == 1 || row_stride >= columns)) {
+        return blas_matrix{true, rows == 1 ? columns : row_stride};
+    }
+    return std::nullopt;
+}
 
 /// Weighs the ways to contract: each of the three tensors used where it lies or through a dense copy whose labels lie
 /// as the others need them; then every choice of one loop each for m, n and k, the rest a batch.
@@ -185,8 +181,8 @@ private:
         const double parts =
             tiles(product.m, 64) * tiles(product.n, 64) * batch * std::max(1.0, number(product.k) / 512);
         const double padded = tiles(product.m, 32) * tiles(product.n, 32) * 1024 * number(product.k) * batch * weight();
-        const double touched = number(product.m) * number(product.k) * (product.a_step == 0 ? 1 : batch) +
-                               number(product.k) * number(product.n) * (product.b_step == 0 ? 1 : batch) +
+        const double touched = number(product.m) * number(product.k) * (product.a.step == 0 ? 1 : batch) +
+                               number(product.k) * number(product.n) * (product.b.step == 0 ? 1 : batch) +
                                number(product.m) * number(product.n) * batch;
         return std::max(padded / (limits_.multiply_adds * std::min(1.0, parts / limits_.processors)),
                         1.15 * seconds_of_bytes(touched));
@@ -201,10 +197,13 @@ private:
         };
         const std::size_t a_slot = swapped ? y_slot : x_slot;
         const std::size_t b_slot = swapped ? x_slot : y_slot;
-        const auto a = blas_operand::of(extent(rows), stride(rows, a_slot), extent(sum), stride(sum, a_slot));
-        const auto b = blas_operand::of(extent(sum), stride(sum, b_slot), extent(columns), stride(columns, b_slot));
-        const auto c = blas_operand::of(extent(rows), stride(rows, z_slot), extent(columns), stride(columns, z_slot));
-        if (!a.fits || !b.fits || !c.fits || c.transpose) {
+        const auto matrix = [&](std::size_t down, std::size_t across, std::size_t slot) {
+            return matrix_of(extent(down), stride(down, slot), extent(across), stride(across, slot));
+        };
+        auto a = matrix(rows, sum, a_slot);
+        auto b = matrix(sum, columns, b_slot);
+        auto c = matrix(rows, columns, z_slot);
+        if (!a || !b || !c || c->transpose) {
             return;
         }
         std::size_t batch = nest.size();
@@ -220,18 +219,10 @@ private:
                 }
             }
         }
-        const blas_product product{a.transpose,
-                                   b.transpose,
-                                   extent(rows),
-                                   extent(columns),
-                                   extent(sum),
-                                   a.leading,
-                                   b.leading,
-                                   c.leading,
-                                   extent(batch),
-                                   stride(batch, a_slot),
-                                   stride(batch, b_slot),
-                                   stride(batch, z_slot)};
+        a->step = stride(batch, a_slot);
+        b->step = stride(batch, b_slot);
+        c->step = stride(batch, z_slot);
+        const blas_product product{extent(rows), extent(columns), extent(sum), extent(batch), *a, *b, *c};
         double calls = 1;
         for (const std::size_t loop : around) {
             calls *= loop == batch ? 1 : double(extent(loop));
@@ -276,10 +267,6 @@ private:
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
                                                        const device_limits& limits) {
     return device_choice(call, type, limits).decide();
-}
-
-EINPARALLEL_INLINE index device_contraction::calls() const {
-    return element_count(loops.extents);
 }
 
 EINPARALLEL_INLINE std::string device_contraction::text() const {

@@ -109,19 +109,16 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
     start(on, body, shape);
 }
 
-inline void launch_copy(launch::stream on, const launch::strided_join& work, std::size_t element_bytes) {
-    switch (element_bytes) {
-        case 1:
-            return launch_copy_of<std::uint8_t>(on, work);
-        case 2:
-            return launch_copy_of<std::uint16_t>(on, work);
-        case 4:
-            return launch_copy_of<std::uint32_t>(on, work);
-        case 8:
-            return launch_copy_of<std::uint64_t>(on, work);
-        default:
-            return launch_copy_of<wide_packet>(on, work);
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::detail::launch {
+
+void copy(stream on, const strided_join& work, std::size_t element_bytes) {
+    if (element_bytes == sizeof(wide_packet)) {
+        launch_copy_of<wide_packet>(on, work);
+    } else {
+        with_bits(int(element_bytes), [&](auto bits) { launch_copy_of<decltype(bits)>(on, work); });
     }
 }
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
+}  // namespace einparallel::detail::launch

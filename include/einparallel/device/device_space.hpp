@@ -17,9 +17,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Bytes of workspace that a device needs for calls of these shapes.
-EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
-
 /// Pinned memory of the host.
 class pinned_space final : public host_space {
 public:
@@ -85,8 +82,6 @@ class device_space final : public memory_space, public std::enable_shared_from_t
 public:
     /// @throws error, cuda_error
     explicit device_space(const device_settings& settings);
-    device_space(const device_space&) = delete;
-    device_space& operator=(const device_space&) = delete;
     ~device_space();
 
     [[nodiscard]] const device_settings& settings() const { return settings_; }

@@ -21,14 +21,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Gives products to cuBLAS, in full precision.
 EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
     const blas_product& of = call.product;
-    const cublasOperation_t a_as = of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasOperation_t b_as = of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t a_as = of.a.transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t b_as = of.b.transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
     const auto with = [&](auto scale, auto one, auto function, const char* name) {
         using number = decltype(scale);
         const number beta = call.add ? one : number{};
         check_cublas(function(handle, a_as, b_as, of.m, of.n, of.k, &scale, static_cast<const number*>(call.a),
-                              of.a_leading, of.a_step, static_cast<const number*>(call.b), of.b_leading, of.b_step,
-                              &beta, static_cast<number*>(call.c), of.c_leading, of.c_step, of.batch),
+                              of.a.leading, of.a.step, static_cast<const number*>(call.b), of.b.leading, of.b.step,
+                              &beta, static_cast<number*>(call.c), of.c.leading, of.c.step, of.batch),
                      name);
     };
     const double real = call.scale.real();
@@ -44,11 +44,6 @@ EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_cal
         with(cuDoubleComplex{real, imaginary}, cuDoubleComplex{1, 0}, cublasZgemmStridedBatched_64,
              "cublasZgemmStridedBatched");
     }
-}
-
-EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
-    return work.on_device() != nullptr ? join_workspace_bytes(work.program(), call)
-                                       : workspace_on_device(work.program(), call);
 }
 
 EINPARALLEL_VIRTUAL void* pinned_space::allocate(std::size_t bytes) const {
@@ -166,14 +161,8 @@ EINPARALLEL_VIRTUAL void device_space::trim() const {
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
     give(working, [&] {
-        if (const device_functor* const own = work.on_device()) {
-            join_on_device(work.program(), call, workspace_.data(),
-                           [&](const launch::strided_join& part) { own->join(stream_of(working), part, work); });
-        } else {
-            contract_on_device(
-                stream_of(working), work.program(), call, workspace_.data(),
-                [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
-        }
+        contract_on_device(stream_of(working), work, call, workspace_.data(),
+                           [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
     });
     report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
 }
@@ -186,13 +175,11 @@ EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pair& boxes) const {
     const device_guard here(settings_.device);
     const op_program sum = reduction_program(work.program().aggregates_by(), work.program().type());
-    give(working, [&] {
-        combine_on_device(sum, boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides,
-                          [&](const launch::strided_join& part) {
-                              sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
-                                              : launch::join(stream_of(working), part, sum);
-                          });
-    });
+    const auto launch = [&](const launch::strided_join& part) {
+        sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
+                        : launch::join(stream_of(working), part, sum);
+    };
+    give(working, [&] { for_each_join(boxes, true, launch); });
 }
 
 EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& boxes,
@@ -207,9 +194,7 @@ EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& bo
     }
     const std::size_t bytes = std::size_t(dense) * element_bytes;
     const auto work = [&] {
-        is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes)
-                 : copy_on_device(stream_of(on), boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides,
-                                  boxes.from, boxes.from_strides);
+        is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes) : copy_on_device(stream_of(on), boxes);
     };
     give(on, work, what, bytes);
 }

@@ -83,21 +83,17 @@ struct device_call {
 template <class Out, class Reduce, class Function, class... In>
 using program_of_functors = functor_program<Out, device_call<Reduce>, device_call<Function>, In...>;
 
-/// Z (⊕)= ⊕ X
-template <class Out, class Reduce, class Function, class... In>
-void launch_combine(launch::stream on, const launch::strided_join& work, const kernel& of) {
-    const Reduce& by = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of).reduce();
-    start_join(on, work,
-               functor_program<Out, device_call<Reduce>, unchanged, Out>{{by}, {}, Reduce::template identity<Out>()});
-}
-
-/// Z (⊕)= ⊕ f(X1, …, Xr)
-template <class Out, class Reduce, class Function, class... In>
+/// Z (⊕)= ⊕ f(X1, …, Xr), or, of sums, Z (⊕)= ⊕ X
+template <bool OfSums, class Out, class Reduce, class Function, class... In>
 void launch_functor(launch::stream on, const launch::strided_join& work, const kernel& of) {
     const auto& from = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of);
-    start_join(on, work,
-               program_of_functors<Out, Reduce, Function, In...>{
-                   {from.reduce()}, {from.function()}, Reduce::template identity<Out>()});
+    const program_of_functors<Out, Reduce, Function, In...> program{
+        {from.reduce()}, {from.function()}, Reduce::template identity<Out>()};
+    if constexpr (OfSums) {
+        start_join(on, work, program.of_sums());
+    } else {
+        start_join(on, work, program);
+    }
 }
 
 /// Not of the library's own functors alone, which have kernels.
@@ -120,8 +116,8 @@ template <class Tree>
 inline constexpr bool has_plain_state<tree_function<Tree>> = has_plain_state<Tree>;
 
 template <class Out, class Reduce, class Function, class... In>
-inline constexpr device_functor launches_of{&launch_functor<Out, Reduce, Function, In...>,
-                                            &launch_combine<Out, Reduce, Function, In...>};
+inline constexpr device_functor launches_of{&launch_functor<false, Out, Reduce, Function, In...>,
+                                            &launch_functor<true, Out, Reduce, Function, In...>};
 
 /// The launches of a kernel with functors of the application's; null for another one, and where a device cannot have
 /// their state: bytes that are copied, so many that they fit into the parameters of a launch.

@@ -45,7 +45,11 @@ bool start_plain(launch::stream on, const launch::strided_join& work, const join
     return known;
 }
 
-inline void launch_join(launch::stream on, const launch::strided_join& work, const op_program& program) {
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::detail::launch {
+
+void join(stream on, const strided_join& work, const op_program& program) {
     const join_code code = code_of(program);
     bool known = false;
     if (code.plain != op_code::opaque) {
@@ -60,4 +64,4 @@ inline void launch_join(launch::stream on, const launch::strided_join& work, con
     }
 }
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
+}  // namespace einparallel::detail::launch

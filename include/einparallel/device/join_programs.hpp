@@ -45,7 +45,6 @@ struct points_of {
 template <class Out, class Reduce, class Function, class... In>
 struct functor_program {
     using value = Out;
-    using operands = std::index_sequence_for<In...>;
     using registers = std::tuple<points_of<In>...>;
     static constexpr int most_operands = sizeof...(In);
 
@@ -64,11 +63,19 @@ struct functor_program {
     template <class Context>
     EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                       const void* first, index offset) const {
-        load(at, held, operand, point, active, first, offset, operands());
+        const auto load_one = [&]<class T>(points_of<T>& into, int number) {
+            if (number == operand) {
+                into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
+            }
+        };
+        const auto load_from = [&]<int... Number>(std::integer_sequence<int, Number...> /*all*/) {
+            (load_one(std::get<Number>(held), Number), ...);
+        };
+        load_from(std::make_integer_sequence<int, most_operands>());
     }
     EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
-        return result(held, point, operands());
+        return std::apply([&](const auto&... each) { return converted<Out>(function(each.x[point]...)); }, held);
     }
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return Out(by(a, b)); }
     template <class Context>
@@ -79,23 +86,6 @@ struct functor_program {
     template <class Context>
     EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, Out x) const {
         at.store(active, static_cast<Out*>(first) + offset, x);
-    }
-
-private:
-    template <class Context, std::size_t... Operand>
-    static EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
-                                             const void* first, index offset, std::index_sequence<Operand...> /*all*/) {
-        const auto load_one = [&]<class T>(points_of<T>& into, std::size_t number) {
-            if (number == std::size_t(operand)) {
-                into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
-            }
-        };
-        (load_one(std::get<Operand>(held), Operand), ...);
-    }
-    template <std::size_t... Operand>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point,
-                                                     std::index_sequence<Operand...> /*all*/) const {
-        return converted<Out>(function(std::get<Operand>(held).x[point]...));
     }
 };
 

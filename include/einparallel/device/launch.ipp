@@ -11,14 +11,6 @@
 
 namespace einparallel::detail::launch {
 
-void copy(stream on, const strided_join& work, std::size_t element_bytes) {
-    launch_copy(on, work, element_bytes);
-}
-
-void join(stream on, const strided_join& work, const op_program& program) {
-    launch_join(on, work, program);
-}
-
 template <class T>
 void softmax_of(stream on, const strided_join& work) {
     strided_join rows = work;

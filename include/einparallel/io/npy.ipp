@@ -16,10 +16,8 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
         refuse("is no .npy file: it has only " + std::to_string(file_->size()) + " bytes");
     }
     file_->read(start, 10, 0);
-    for (std::size_t byte = 0; byte < magic.size(); ++byte) {
-        if (start[byte] != static_cast<unsigned char>(magic[byte])) {
-            refuse("is no .npy file: it does not begin with \\x93NUMPY");
-        }
+    if (std::string_view(reinterpret_cast<const char*>(start), magic.size()) != magic) {
+        refuse("is no .npy file: it does not begin with \\x93NUMPY");
     }
     const unsigned version = start[6];
     if (version < 1 || version > 3) {

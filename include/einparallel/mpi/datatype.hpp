@@ -36,12 +36,6 @@ public:
 
     [[nodiscard]] MPI_Datatype native() const noexcept { return handle_; }
 
-    EINPARALLEL_INLINE void commit() {
-        if (owned_) {
-            detail::check_mpi(MPI_Type_commit(&handle_), "MPI_Type_commit");
-        }
-    }
-
 private:
     MPI_Datatype handle_ = MPI_DATATYPE_NULL;
     bool owned_ = false;

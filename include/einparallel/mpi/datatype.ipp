@@ -98,7 +98,8 @@ EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std
     for (const side& each : sides) {
         made.type = detail::repeat(each.length, each.stride, made.type, limit);
     }
-    made.type.commit();
+    MPI_Datatype derived = made.type.native();
+    detail::check_mpi(MPI_Type_commit(&derived), "MPI_Type_commit");
     return made;
 }
 

@@ -8,6 +8,7 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/plan.ipp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 
@@ -24,9 +25,9 @@ EINPARALLEL_SELDOM index vertex_to_cut::extent(std::string_view label) const {
 }
 
 EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label) const {
-    detail::expect(std::binary_search(labels.begin(), labels.end(), label),
-                   "plan_with: the rule speaks of " + (label.empty() ? "a label without a name" : "label " + label) +
-                       ", which no einsum of this graph has");
+    detail::require(std::binary_search(labels.begin(), labels.end(), label),
+                    {"plan_with: the rule speaks of ", label.empty() ? "a label without a name" : "label ", label,
+                     ", which no einsum of this graph has"});
 }
 
 EINPARALLEL_SELDOM label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
@@ -38,16 +39,16 @@ EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& 
     std::size_t missing = cuts_.size();
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
         const bool is_cut = cuts_.contains(each);
-        detail::expect(!is_cut || !each->is_input(),
-                       "plan_with: '" + each->name + "' is an input, which rests as the vertices that read it are cut");
+        detail::require(
+            !is_cut || !each->is_input(),
+            {"plan_with: '", each->name, "' is an input, which rests as the vertices that read it are cut"});
         missing -= is_cut ? 1 : 0;
     }
-    detail::expect(missing == 0,
-                   "plan_with: " +
-                       (cuts_.size() == 1 ? "the tensor that is cut by hand"
-                                          : std::to_string(missing) + " of the " + std::to_string(cuts_.size()) +
-                                                " tensors that are cut by hand") +
-                       (missing == 1 ? " is" : " are") + " not part of this graph");
+    const std::string who = cuts_.size() == 1
+                                ? "the tensor that is"
+                                : detail::sentence({missing, " of the ", cuts_.size(), " tensors that are"});
+    detail::require(missing == 0,
+                    {"plan_with: ", who, " cut by hand", missing == 1 ? " is" : " are", " not part of this graph"});
 }
 
 }  // namespace einparallel
@@ -93,17 +94,16 @@ EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_part
     index blocks = 1;
     for (const auto& [name, count] : wanted) {
         const label_id label = label_named(einsum.form, name);
-        expect(label != no_label, who + "has no label " + name + " to cut");
+        require(label != no_label, {who, "has no label ", name, " to cut"});
         const index extent = einsum.extents[std::size_t(label)];
-        expect(!any_in(cut.axes, [&](const mesh_axis& known) { return known.label == label; }),
-               who + "is told twice how to cut label " + name);
-        expect(count == 1 || (count > 1 && count <= extent), who + "cannot cut label " + name + " of extent " +
-                                                                 std::to_string(extent) + " into " +
-                                                                 std::to_string(count) + " parts");
+        require(!any_in(cut.axes, [&](const mesh_axis& known) { return known.label == label; }),
+                {who, "is told twice how to cut label ", name});
+        require(count == 1 || (count > 1 && count <= extent),
+                {who, "cannot cut label ", name, " of extent ", extent, " into ", count, " parts"});
         cut.axes.push_back({label, count});
         blocks *= count;
-        expect(blocks <= asked.processes, who + "is cut over " + std::to_string(blocks) +
-                                              " ranks or more, the plan is for " + std::to_string(asked.processes));
+        require(blocks <= asked.processes,
+                {who, "is cut over ", blocks, " ranks or more, the plan is for ", asked.processes});
     }
     return cut;
 }
@@ -143,9 +143,8 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);
-        detail::expect(peak <= asked.memory_limit,
-                       "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank " + std::to_string(rank) +
-                           ", options.memory_limit is " + std::to_string(asked.memory_limit));
+        detail::require(peak <= asked.memory_limit, {"plan_with: the plan needs ", peak, " bytes on rank ", rank,
+                                                     ", options.memory_limit is ", asked.memory_limit});
     }
     return made;
 }

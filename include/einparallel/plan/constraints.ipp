@@ -6,10 +6,10 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.hpp>
@@ -28,22 +28,20 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One sentence where cut points are none.
 EINPARALLEL_SELDOM void check_points(const std::vector<index>& points, index extent, const std::string& who) {
-    expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));
-    expect(points.front() == 0, who + "that begin at " + std::to_string(points.front()) + ", they must begin at 0");
+    require(points.size() > 1, {who, "of which there must be two at least, 0 and the extent ", extent});
+    require(points.front() == 0, {who, "that begin at ", points.front(), ", they must begin at 0"});
     if (const auto falls = std::adjacent_find(points.begin(), points.end(), std::greater()); falls != points.end()) {
-        throw error(who + "that do not ascend: " + std::to_string(falls[0]) + " stands before " +
-                    std::to_string(falls[1]));
+        refuse({who, "that do not ascend: ", falls[0], " stands before ", falls[1]});
     }
-    expect(points.back() == extent,
-           who + "that end at " + std::to_string(points.back()) + ", the extent is " + std::to_string(extent));
+    require(points.back() == extent, {who, "that end at ", points.back(), ", the extent is ", extent});
 }
 
 /// One sentence where a pin cannot be obeyed.
 EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
-    expect(!pinned.is_input() || is_placeholder(pinned),
-           who +
-               "is an input that lies, or is read, where its source says; placeholders and results of einsums can be "
-               "pinned");
+    require(!pinned.is_input() || is_placeholder(pinned),
+            {who,
+             "is an input that lies, or is read, where its source says; placeholders and results of einsums can be "
+             "pinned"});
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<label_id> known;
     index ranks = 1;
@@ -51,37 +49,36 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
         const label_id label = label_of(pinned, part);
         const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
                                 std::size_t(part.dimension) < pinned.bounds.size();
-        expect(label != no_label || (uncuttable && part.parts == 1),
-               who + "cannot be pinned along " + part.where() +
-                   (!pinned.is_input()    ? ": its result has no such dimension"
-                    : !part.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
-                                          : ": it has no such dimension") +
-                   (uncuttable ? " with a label" : ""));
-        expect(label == no_label || !found_in(label, known), who + "is pinned twice along " + part.where());
+        const std::string along = part.where();
+        require(label != no_label || (uncuttable && part.parts == 1),
+                {who, "cannot be pinned along ", along,
+                 !pinned.is_input()    ? ": its result has no such dimension"
+                 : !part.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
+                                       : ": it has no such dimension",
+                 uncuttable ? " with a label" : ""});
+        require(label == no_label || !found_in(label, known), {who, "is pinned twice along ", along});
         known.push_back(label);
         const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
         const index extent = label == no_label ? 1 : extents[std::size_t(label)];
         const bool at_points = !part.points.empty();
-        const std::string cut = who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where();
+        const std::string cut = sentence({who, "is pinned to ", part.parts, " parts along ", along});
         if (at_points) {
-            check_points(part.points, extent, who + "is pinned along " + part.where() + " at cut points ");
+            check_points(part.points, extent, who + "is pinned along " + along + " at cut points ");
         }
-        expect(at_points || part.parts == 1 || (part.parts > 1 && part.parts <= extent),
-               cut + " of extent " + std::to_string(extent));
+        require(at_points || part.parts == 1 || (part.parts > 1 && part.parts <= extent), {cut, " of extent ", extent});
         ranks *= part.parts;
-        expect(ranks <= processes, who + "is pinned over " + std::to_string(ranks) +
-                                       " ranks or more, the plan is for " + std::to_string(processes));
-        expect(!asked.powers_of_two || (part.parts & (part.parts - 1)) == 0,
-               cut + ", options.powers_of_two allows powers of two only");
+        require(ranks <= processes, {who, "is pinned over ", ranks, " ranks or more, the plan is for ", processes});
+        require(!asked.powers_of_two || (part.parts & (part.parts - 1)) == 0,
+                {cut, ", options.powers_of_two allows powers of two only"});
         if (part.parts == 1 || pinned.is_input()) {
             continue;
         }
-        expect(!pinned.work->is_contraction() || may_cut(asked.algorithm, pinned.form.class_of(label)),
-               who + "is pinned along " + part.where() + ", which options.algorithm " + name_for(asked.algorithm) +
-                   " does not cut");
-        expect(!pinned.constraints.without_communication || pinned.form.class_of(label) == label_class::c,
-               who + "is to run without communication, but is pinned along " + part.where() +
-                   ", which not all of its operands have");
+        require(
+            !pinned.work->is_contraction() || may_cut(asked.algorithm, pinned.form.class_of(label)),
+            {who, "is pinned along ", along, ", which options.algorithm ", name_for(asked.algorithm), " does not cut"});
+        require(!pinned.constraints.without_communication || pinned.form.class_of(label) == label_class::c,
+                {who, "is to run without communication, but is pinned along ", along,
+                 ", which not all of its operands have"});
     }
 }
 
@@ -91,9 +88,9 @@ EINPARALLEL_SELDOM void check_constraints(const einsum_graph& graph, std::size_t
     const std::string who =
         "decompose: " + full_name(graph, number) + (each.is_input() ? " " : " (" + each.form.text() + ") ");
     if (each.constraints.without_communication) {
-        expect(!each.is_input(), who + "is an input: only an einsum can be marked to run without communication");
-        expect(!each.work->is_contraction() || may_cut(asked.algorithm, label_class::c),
-               who + "is to run without communication, options.algorithm is " + name_for(asked.algorithm));
+        require(!each.is_input(), {who, "is an input: only an einsum can be marked to run without communication"});
+        require(!each.work->is_contraction() || may_cut(asked.algorithm, label_class::c),
+                {who, "is to run without communication, options.algorithm is ", name_for(asked.algorithm)});
     }
     if (each.constraints.pin) {
         check_pin(each, who, asked);
@@ -151,9 +148,10 @@ EINPARALLEL_SELDOM void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
         const std::string reason = reason_to_communicate(made, each);
         const std::string name = full_name(made, each) + " (" + each.work.form.text() + ")";
-        expect(reason.empty(), who + ": no plan was found in which " + name + " runs without communication: " + reason);
-        expect(each.is_input() || follows_pin(*each.origin, each.work.ranks),
-               who + ": " + name + " is pinned to " + each.constraints.pin_text() + " and would be cut otherwise");
+        require(reason.empty(), {who, ": no plan was found in which ", name, " runs without communication: ", reason});
+        if (!each.is_input() && !follows_pin(*each.origin, each.work.ranks)) {
+            refuse({who, ": ", name, " is pinned to ", each.constraints.pin_text(), " and would be cut otherwise"});
+        }
     }
 }
 

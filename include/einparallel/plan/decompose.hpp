@@ -40,18 +40,12 @@ plan decompose(const options& asked, const tensor<First, FirstRank>& output, con
 /// Other arguments, and options behind outputs: refused.
 ///@{
 template <class... Arguments>
-detail::other_than_outputs<Arguments...> decompose(const Arguments&... /*arguments*/) {
-    return {};
-}
+detail::other_than_outputs<Arguments...> decompose(const Arguments&... /*arguments*/);
 template <class First>
-detail::other_than_outputs<First, options> decompose(const First& /*first*/, const options& /*last*/) {
-    return {};
-}
+detail::other_than_outputs<First, options> decompose(const First& /*first*/, const options& /*last*/);
 template <class First, class Second>
 detail::other_than_outputs<First, Second, options> decompose(const First& /*first*/, const Second& /*second*/,
-                                                             const options& /*last*/) {
-    return {};
-}
+                                                             const options& /*last*/);
 template <std::size_t Count>
 detail::refused decompose(const detail::anything (&/*no_options*/)[Count], const detail::anything& /*next*/, ...);
 ///@}

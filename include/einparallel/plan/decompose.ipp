@@ -3,11 +3,11 @@
 #include <einparallel/plan/decompose.hpp>
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.ipp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 #include <einparallel/search/search.hpp>
@@ -27,9 +27,8 @@ inline constexpr int largest_processes = 1 << 20;
 
 /// One sentence where options make no sense.
 EINPARALLEL_SELDOM void check_options(const options& asked) {
-    expect(asked.processes >= 1 && asked.processes <= largest_processes,
-           "decompose: options.processes is " + std::to_string(asked.processes) + ", it must be between 1 and " +
-               std::to_string(largest_processes));
+    require(asked.processes >= 1 && asked.processes <= largest_processes,
+            {"decompose: options.processes is ", asked.processes, ", it must be between 1 and ", largest_processes});
     expect(asked.objective <= objective::bytes, "decompose: options.objective is none of time, paper and bytes");
     expect(asked.algorithm <= algorithm::master_worker,
            "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
@@ -51,15 +50,14 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
-        const std::string ranks = ", the plan is for " + std::to_string(processes);
         if (kind_of(each) == source_kind::root) {
             const int root = each.origin->root();
-            expect(root >= 0 && root < processes, "decompose: the elements of " + graph.name_of(number) +
-                                                      " are on rank " + std::to_string(root) + ranks + " ranks");
+            require(root >= 0 && root < processes, {"decompose: the elements of ", graph.name_of(number),
+                                                    " are on rank ", root, ", the plan is for ", processes, " ranks"});
         } else if (kind_of(each) == source_kind::resting) {
             const int holders = each.origin->holders();
-            expect(holders <= processes,
-                   "decompose: " + graph.name_of(number) + " rests on " + std::to_string(holders) + " ranks" + ranks);
+            require(holders <= processes, {"decompose: ", graph.name_of(number), " rests on ", holders,
+                                           " ranks, the plan is for ", processes});
         }
         check_constraints(graph, number, asked);
     }
@@ -176,10 +174,10 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     detail::limited_plan found =
         asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
     if (found.excess > 0) {
-        throw error("decompose: " + found.made.vertices()[found.heaviest].name + " needs " +
-                    std::to_string(asked.memory_limit + found.excess) +
-                    " bytes on a rank in the smallest plan found, with all that is held beside it; " +
-                    "options.memory_limit is " + std::to_string(asked.memory_limit));
+        detail::refuse(
+            {"decompose: ", found.made.vertices()[found.heaviest].name, " needs ", asked.memory_limit + found.excess,
+             " bytes on a rank in the smallest plan found, with all that is held beside it; options.memory_limit is ",
+             asked.memory_limit});
     }
     detail::check_kept(found.made, "decompose");
     return std::move(found.made);

@@ -5,6 +5,7 @@
 
 #include <einparallel/plan/layers.ipp>
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/pins.hpp>
 
@@ -27,7 +28,7 @@ EINPARALLEL_SELDOM std::string label_text(const planned_vertex& each, label_id l
 /// `64 32` of an input, `i:64 k:32` of an einsum.
 EINPARALLEL_SELDOM std::string extents_text(const planned_vertex& each) {
     if (each.is_input()) {
-        return joined(each.bounds, " ", [](index bound) { return std::to_string(bound); });
+        return numbers_text(each.bounds, " ");
     }
     const std::vector<std::string>& names = each.work.form.names;
     return joined(names, " ", [&, label = std::size_t{0}](const std::string& name) mutable {
@@ -82,9 +83,8 @@ EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
         }
         const std::string last = names.back();
         names.pop_back();
-        written += "note: " + joined(names, ", ", std::identity()) + (names.empty() ? "" : " and ") + last +
-                   (names.empty() ? " uses " : " use ") + std::to_string(ranks) + " of " +
-                   std::to_string(shown.processes()) + " ranks\n";
+        written += sentence({"note: ", joined(names, ", ", std::identity()), names.empty() ? "" : " and ", last,
+                             names.empty() ? " uses " : " use ", ranks, " of ", shown.processes(), " ranks\n"});
     }
     return written;
 }
@@ -92,51 +92,52 @@ EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
 /// What is out of the ordinary.
 EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
-    const auto note = [&](bool holds, const std::string& text) { written += holds ? "note: " + text + "\n" : ""; };
+    const auto note = [&](bool holds, std::initializer_list<word> words) {
+        written += holds ? "note: " + sentence(words) + "\n" : "";
+    };
     const options& asked = shown.asked();
-    note(shown.processes() != asked.processes, std::to_string(asked.processes) + " processes rounded up to " +
-                                                   std::to_string(shown.processes()) + ", a power of two");
+    note(shown.processes() != asked.processes,
+         {asked.processes, " processes rounded up to ", shown.processes(), ", a power of two"});
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         if (layers[number].layer_of(number) > 0) {
             continue;
         }
         const std::string name = printable(each.name);
-        note(each.constraints.pin.has_value(), name + " is pinned to " + printable(each.constraints.pin_text()));
+        note(each.constraints.pin.has_value(), {name, " is pinned to ", printable(each.constraints.pin_text())});
         for (const mesh_axis& axis : each.work.ranks.axes) {
             note(!axis.points.empty(),
-                 name + " is cut along " + label_text(each, axis.label) + cell(points_text(axis.points), 60));
+                 {name, " is cut along ", label_text(each, axis.label), cell(points_text(axis.points), 60)});
         }
-        note(each.constraints.without_communication, name + " is marked to run without communication");
-        note(each.work.pending != no_label, name + " is left in " + std::to_string(each.work.parts(each.work.pending)) +
-                                                " summands (the label +), which its readers take as they are");
-        note(!each.twins.empty(),
-             name + " is computed once for " + std::to_string(each.twins.size() + 1) + " equal expressions");
-        note(each.fell_back, name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
-                                 " has no label to cut there");
+        note(each.constraints.without_communication, {name, " is marked to run without communication"});
+        note(each.work.pending != no_label, {name, " is left in ", each.work.parts(each.work.pending),
+                                             " summands (the label +), which its readers take as they are"});
+        note(!each.twins.empty(), {name, " is computed once for ", each.twins.size() + 1, " equal expressions"});
+        note(each.fell_back, {name, " falls back to the automatic choice, algorithm ", name_for(asked.algorithm),
+                              " has no label to cut there"});
     }
     note(any_in(shown.vertices(), &planned_vertex::lasts),
-         "* is brought or computed in the first of " + std::to_string(asked.runs) +
-             " runs, and what the others read of it is kept, in whole blocks where a vertex holds it");
+         {"* is brought or computed in the first of ", asked.runs,
+          " runs, and what the others read of it is kept, in whole blocks where a vertex holds it"});
     written += idle_text(shown);
     const double cost = shown.objective_cost();
     const double least = shown.lower_bound().value_or(cost);
     note(cost > least * (1 + 1e-9),
-         "the search was not exact, " +
-             (least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one"
-                        : std::string("there may be a plan that costs less")) +
-             "; more options.effort looks further");
+         {"the search was not exact, ",
+          least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one"
+                    : std::string("there may be a plan that costs less"),
+          "; more options.effort looks further"});
     return written;
 }
 
 EINPARALLEL_SELDOM std::string headline(const plan& shown) {
-    return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
-           " (objective " + name_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
-           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
-           (shown.asked().runs == 1
-                ? ""
-                : " in the first run, " + std::to_string(shown.bytes_sent_again()) + " bytes sent, " +
-                      duration_text(shown.seconds_again()) + " in each later one");
+    const std::string first =
+        sentence({"plan for ", shown.processes(), shown.processes() == 1 ? " rank" : " ranks", " (objective ",
+                  name_for(shown.asked().objective), "): ", shown.bytes_sent(), " bytes sent, cost ",
+                  counted(shown.cost()), " numbers, ", duration_text(shown.seconds())});
+    return shown.asked().runs == 1 ? first
+                                   : sentence({first, " in the first run, ", shown.bytes_sent_again(), " bytes sent, ",
+                                               duration_text(shown.seconds_again()), " in each later one"});
 }
 
 EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
@@ -153,7 +154,7 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
         const planned_vertex& each = shown.vertices()[number];
         const repetition& run = layers[number];
         if (number == run.first + run.length) {
-            rows.push_back({"× " + std::to_string(run.times), std::to_string(run.length) + " rows",
+            rows.push_back({sentence({"× ", run.times}), sentence({run.length, " rows"}),
                             cell("to " + shown.vertices()[run.first + run.length * run.times - 1].name, 32)});
         }
         if (run.layer_of(number) > 0) {

@@ -2,8 +2,8 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -150,8 +150,8 @@ private:
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_SELDOM program plan::program_of(int rank) const {
-    detail::expect(rank >= 0 && rank < processes_, "plan: there is no rank " + std::to_string(rank) +
-                                                       " in a plan for " + std::to_string(processes_) + " ranks");
+    detail::require(rank >= 0 && rank < processes_,
+                    {"plan: there is no rank ", rank, " in a plan for ", processes_, " ranks"});
     program written = detail::program_writer(*this, rank).write();
     if (options_.memory_limit == 0) {  // the buffers are speed, not need
         pack_strided(written);

@@ -3,6 +3,7 @@
 #include <einparallel/run/agreement.hpp>
 
 #include <einparallel/cuda/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -77,8 +78,8 @@ EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_vi
             first_name = first == 0 ? each : std::min(first_name, each);
             last_name = std::max(last_name, each);
         }
-        throw error("the ranks of a context are in different collective calls, " + first_name + " and " + last_name +
-                    ": all of them make the same calls in the same order");
+        refuse({"the ranks of a context are in different collective calls, ", first_name, " and ", last_name,
+                ": all of them make the same calls in the same order"});
     }
 }
 

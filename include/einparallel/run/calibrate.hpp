@@ -13,7 +13,7 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// figures[i] = the largest figures[i] over all ranks, the same bits on each; what is negative or no number counts as
-/// 0. Collective. Bits of doubles that are not negative have the order of the doubles.
+/// 0. Collective.
 EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures);
 
 /// The constants as measured with blocks and messages of one memory space.

@@ -26,13 +26,10 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<double> figures) {
-    std::vector<std::uint64_t> complements;
-    for (const double figure : figures) {
-        complements.push_back(~std::bit_cast<std::uint64_t>(figure > 0 ? figure : 0.0));
-    }
-    allreduce_minimum(ranks, complements);
-    std::transform(complements.begin(), complements.end(), figures.begin(),
-                   [](std::uint64_t each) { return std::bit_cast<double>(~each); });
+    std::replace_if(
+        figures.begin(), figures.end(), [](double figure) { return !(figure > 0); }, 0.0);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, figures.data(), int(figures.size()), MPI_DOUBLE, MPI_MAX, ranks.native()),
+              "MPI_Allreduce");
 }
 
 /// Sizes of the measured work. Devices have larger messages, which pass through the host in slabs, larger products, and
@@ -50,13 +47,7 @@ struct calibration_sizes {
 EINPARALLEL_INLINE class calibration {
 public:
     calibration(const context_state& world, const memory_space& space, double seconds)
-        : control_(world.control),
-          space_(space),
-          sizes_(space.is_host() ? calibration_sizes{} : calibration_sizes{std::size_t{32} << 20U, 2048, 2048, 4096}),
-          rank_(world.payload.rank()),
-          ranks_(world.payload.size()),
-          seconds_(seconds),
-          flight_(world.payload, space) {}
+        : world_(world), space_(space), seconds_(seconds) {}
 
     machine measure() {
         failure_ = failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); });
@@ -267,18 +258,20 @@ private:
         return std::clamp((both - std::max(alone, transfer)) / shorter, least_exposed, 1.0);
     }
 
-    const communicator& control_;
+    const context_state& world_;
     const memory_space& space_;
-    calibration_sizes sizes_;
-    int rank_;
-    int ranks_;
     double seconds_;
+    const communicator& control_ = world_.control;
+    int rank_ = world_.payload.rank();
+    int ranks_ = world_.payload.size();
+    calibration_sizes sizes_ =
+        space_.is_host() ? calibration_sizes{} : calibration_sizes{std::size_t{32} << 20U, 2048, 2048, 4096};
     const product_kernel<double> work_{1.0, 2};
     const einsum_form form_{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
     std::array<memory_block, 5> memory_;  ///< of a step's buffers
     std::vector<double> samples_;
     std::string failure_;
-    transport flight_;  ///< last: its destructor completes what uses the memory above
+    transport flight_{world_.payload, space_};  ///< last: its destructor completes what uses the memory above
 };
 
 EINPARALLEL_SELDOM machine machine_of_space(const context& world, const memory_space& space, double seconds) {

@@ -77,9 +77,6 @@ public:
     }
     context(context&&) noexcept = default;
     context& operator=(context&&) noexcept = default;
-    context(const context&) = delete;
-    context& operator=(const context&) = delete;
-    ~context() = default;
 
     /// Number of this rank.
     [[nodiscard]] int rank() const { return payload().rank(); }

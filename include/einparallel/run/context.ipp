@@ -4,8 +4,7 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
-#include <einparallel/notation/error.hpp>
-#include <einparallel/run/agreement.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <cerrno>
@@ -27,16 +26,13 @@ EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
 }
 
 EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
-    if (world_.thread != nullptr && world_.thread != this_thread()) {
-        throw error(std::string(doing) +
-                    ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
-                    "MPI_THREAD_SERIALIZED, or call it from the thread that made the context");
-    }
-    if (world_.busy) {
-        throw error(
-            std::string(doing) +
-            ": this context is in a collective call already: sources, functors and callbacks must not make another");
-    }
+    require(world_.thread == nullptr || world_.thread == this_thread(),
+            {doing,
+             ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
+             "MPI_THREAD_SERIALIZED, or call it from the thread that made the context"});
+    require(!world_.busy,
+            {doing,
+             ": this context is in a collective call already: sources, functors and callbacks must not make another"});
     world_.busy = true;
 }
 

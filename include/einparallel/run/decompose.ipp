@@ -2,7 +2,7 @@
 
 #include <einparallel/run/decompose.hpp>
 
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/plan_cache.ipp>
@@ -22,14 +22,13 @@ EINPARALLEL_SELDOM plan plan_on(const context& world, const char* who, options a
     plan made;
     std::uint64_t signature = 0;
     const std::string failure = failure_of(who, [&] {
-        expect(asked.processes == 1 || asked.processes == world.size(),  // 1, the default, says nothing
-               who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
-                   std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
+        require(asked.processes == 1 || asked.processes == world.size(),  // 1, the default, says nothing
+                {who, ": options.processes is ", asked.processes, ", the context has ", world.size(),
+                 world.size() == 1 ? " rank" : " ranks"});
         asked.processes = world.size();
         made = make(asked, outputs);
-        expect(made.processes() == asked.processes, std::string(who) + ": with powers_of_two the plan is for " +
-                                                        std::to_string(made.processes()) + " ranks, the context has " +
-                                                        std::to_string(asked.processes));
+        require(made.processes() == asked.processes, {who, ": with powers_of_two the plan is for ", made.processes(),
+                                                      " ranks, the context has ", asked.processes});
         signature = fingerprint_of(made);
     });
     agree(world.control(), failure, {{signature, who + std::string(": the plan is not the same on all ranks")}});

@@ -4,8 +4,9 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/search/options.hpp>
@@ -20,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -95,18 +97,16 @@ private:
         describe(fields, [&](std::string_view name, const auto& value) {
             using field = std::remove_cvref_t<decltype(value)>;
             const std::string quantity = of + std::string(name);
-            if constexpr (std::is_enum_v<field>) {
-                add("options", quantity, name_for(value));
-            } else if constexpr (std::is_same_v<field, bool>) {
-                add("options", quantity, value ? "true" : "false");
+            if constexpr (std::is_class_v<field>) {
+                add_fields(quantity + ".", value);
             } else if constexpr (std::is_floating_point_v<field>) {
                 std::array<char, 32> digits{};  // as many as tell any two numbers apart
                 std::snprintf(digits.data(), digits.size(), "%.17g", value);
                 add("options", quantity, digits.data());
-            } else if constexpr (std::is_integral_v<field>) {
-                add("options", quantity, std::to_string(value));
             } else {
-                add_fields(quantity + ".", value);
+                std::string text = std::move(json_writer().value(value)).text();
+                std::erase(text, '"');
+                add("options", quantity, text);
             }
         });
     }
@@ -129,11 +129,7 @@ private:
         add(who, "einsum", each.form.text());
         add(who, "formula", each.work->program().formula());
         add(who, "program", each.work->program().text());
-        std::string operands;
-        for (const std::size_t operand : graph.inputs[number]) {
-            operands += (operands.empty() ? "" : ",") + std::to_string(operand);
-        }
-        add(who, "operands", operands);
+        add(who, "operands", numbers_text(graph.inputs[number], ","));
     }
 
     void add_source(const std::string& who, const vertex& each) {
@@ -194,12 +190,11 @@ EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::s
     const auto [subject, quantity, value] = fact_at(here, begin);
     const std::string theirs = subject_in_words(their_subject, graph);
     const std::string ours = subject_in_words(subject, graph);
-    const std::string on_rank = " on rank " + std::to_string(rank);
-    if (their_subject == subject && their_quantity == quantity) {
-        return "decompose: " + ours + ": " + quantity + " " + their_value + " on rank 0 and " + value + on_rank;
-    }
-    return "decompose: the graphs differ: " + theirs + " (" + their_quantity + " " + their_value + ") on rank 0 and " +
-           ours + " (" + quantity + " " + value + ")" + on_rank;
+    return their_subject == subject && their_quantity == quantity
+               ? sentence({"decompose: ", ours, ": ", quantity, " ", their_value, " on rank 0 and ", value, " on rank ",
+                           rank})
+               : sentence({"decompose: the graphs differ: ", theirs, " (", their_quantity, " ", their_value,
+                           ") on rank 0 and ", ours, " (", quantity, " ", value, ") on rank ", rank});
 }
 
 /// Collective. Returns where all ranks have the same graph behind the outputs, after one allreduce. Otherwise all ranks
@@ -216,8 +211,7 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             const source* origin = graph.vertices[number]->origin.get();
             if (origin != nullptr && origin->kind() == source_kind::resting && !origin->rests_here(control.rank())) {
-                throw error("decompose: " + graph.name_of(number) + " (" + origin->description() + ") " +
-                            lies_elsewhere);
+                refuse({"decompose: ", graph.name_of(number), " (", origin->description(), ") ", lies_elsewhere});
             }
         }
         graph_facts collected(asked);

@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -33,11 +35,9 @@ EINPARALLEL_SELDOM int fair_share(std::span<const std::int64_t> mine, std::span<
     }
     int sharing = 0;
     for (std::size_t first = 0; first < all.size(); first += mine.size()) {
-        bool meet = false;
-        for (std::size_t word = 0; word < mine.size(); ++word) {
-            meet = meet || (mine[word] & all[first + word]) != 0;
-        }
-        sharing += meet ? 1 : 0;
+        const std::int64_t both = std::inner_product(mine.begin(), mine.end(), all.begin() + std::ptrdiff_t(first),
+                                                     std::int64_t{0}, std::bit_or<>(), std::bit_and<>());
+        sharing += both != 0 ? 1 : 0;
     }
     return std::max(processors / std::max(sharing, 1), 1);
 }

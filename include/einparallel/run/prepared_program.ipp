@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/prepared_step.ipp>
@@ -148,8 +149,7 @@ private:
     EINPARALLEL_SELDOM std::string described_failure(const run_watch& watch, std::size_t vertex,
                                                      const std::string& thrown) const {
         const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
-        return watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
-               (thrown.starts_with(": ") ? "" : ": ") + thrown;
+        return sentence({watch.call, ": ", where, "rank ", watch.rank, thrown.starts_with(": ") ? "" : ": ", thrown});
     }
 
     EINPARALLEL_SELDOM void perform(const memory_space& space, prepared_call& done, progress_hook* hook) const {

@@ -4,8 +4,8 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -41,7 +41,7 @@ EINPARALLEL_SELDOM const void* borrow(const memory_space& space, const source& o
     const void* const found = origin.borrow(region, strides);
     if (const std::string mistake = found == nullptr ? "" : space.refuses(found, origin.is_on_device());
         !mistake.empty()) {
-        throw error("run: " + origin.description() + ": " + mistake);
+        refuse({"run: ", origin.description(), ": ", mistake});
     }
     if (space.is_host() || origin.is_on_device()) {
         return found;
@@ -59,9 +59,7 @@ EINPARALLEL_SELDOM void bring(const memory_space& space, const source& origin, c
     }
     std::vector<index> strides;
     const void* const found = borrow(space, origin, region, strides);
-    if (found == nullptr) {
-        throw error(origin.description() + ": device memory with a negative stride is not read");
-    }
+    require(found != nullptr, {origin.description(), ": device memory with a negative stride is not read"});
     const std::vector<index> dense = dense_strides(region);
     space.copy({extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
 }
