@@ -209,6 +209,8 @@ public:
 private:
     template <class, std::size_t, class>
     friend class detail::target;
+    template <class>
+    friend class unranked;
 
     void reserve(detail::first_elements are = detail::first_elements::zeros, const T* from = nullptr) {
         elements_.reset(detail::new_elements(extents_, sizeof(T), are, from));

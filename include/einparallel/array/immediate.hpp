@@ -24,6 +24,12 @@
 #include <type_traits>
 #include <vector>
 
+namespace einparallel {
+
+struct pairwise_contraction;
+
+}  // namespace einparallel
+
 namespace einparallel::EINPARALLEL_DETAIL {
 
 using labelled_block = labelled_handle<block_handle>;
@@ -138,6 +144,12 @@ public:
     EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,
                                   std::span<const labelled_block> operands, std::size_t element_bytes, block_work work);
 
+    /// Contractions in this order. What they make on the way goes when it has been read.
+    EINPARALLEL_INLINE handle chain(destination sink, std::span<const label_id> out,
+                                    std::span<const labelled_block> operands,
+                                    const std::vector<pairwise_contraction>& order, std::size_t element_bytes,
+                                    function_ref<void(bool is_last, const block_call&)> contract);
+
     /// Extents of the labels of the output and the operands, by label id; 1 of others.
     EINPARALLEL_INLINE std::span<const index> learn_extents(std::span<const labelled_block> operands);
 
@@ -159,6 +171,11 @@ template <Element T>
                                                           immediate_builder::destination sink,
                                                           std::span<const label_id> out,
                                                           std::span<const labelled_block> operands, T scale);
+
+/// Σ of the product of all operands, the output being none, in the cheapest order whose results on the way are within a
+/// limit. Throws as run_product does. @param contract  Σ of a product of this element type @param most_bytes  0: any
+EINPARALLEL_INLINE void run_network(const product_form& form, std::span<const block_handle> blocks,
+                                    immediate_builder::block_work contract, std::size_t most_bytes);
 
 /// Z (+)= what the work makes of the operands, element by element. `ends` has a bit for each operand, set where it is
 /// the last one of its term.

@@ -33,12 +33,9 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
 template <Element T>
 block_handle chain_product(immediate_builder& builder, immediate_builder::destination sink,
                            std::span<const label_id> out, std::span<const labelled_block> operands, T scale) {
-    return contract_in_order(
-        builder.learn_extents(operands), out, operands,
-        [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
-            return builder.run(is_last ? sink : std::nullopt, labels, pair, sizeof(T),
-                               [&](const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
-        });
+    return builder.chain(
+        sink, out, operands, order_of_operands(builder.learn_extents(operands), out, labels_of(operands)), sizeof(T),
+        [&](bool is_last, const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -83,6 +83,7 @@ public:
     }
     /// Other values than tensors of this type: refused, with the sentence that says what there is.
     template <class Other>
+        requires(!detail::is_unranked<Other>)
     tensor& operator=(const Other& /*other*/) {
         static_assert(detail::is_refused<Other>,
                       "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without "

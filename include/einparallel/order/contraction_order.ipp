@@ -192,7 +192,7 @@ EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<
     return {in_order(std::move(steps)), std::accumulate(operations.begin(), operations.end(), 0.0)};
 }
 
-EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
+EINPARALLEL_INLINE found_order annealed_order(const product_network& net, double effort) {
     constexpr double temperatures[] = {0.125, 1, 4};  // each run begins with the best order so far
     constexpr double most_turns = 4.5e6;
     constexpr double most_sweeps = 1500;  // of a run: the same turns in more runs find better orders
@@ -205,7 +205,7 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     for (const double weight : {0.5, 0.0, 2.0}) {
         consider(greedy_order(net, weight));
     }
-    const double turns = std::min(best.operations, most_turns);
+    const double turns = std::min(best.operations * effort, most_turns);
     const double sweeps = std::floor(std::min(turns / 3 / double(net.operands), most_sweeps));
     const auto runs = sweeps < 1 ? 0 : std::max<std::size_t>(3, std::size_t(turns / sweeps) / net.operands);
     for (std::size_t run = 0; run < runs; ++run) {
@@ -248,14 +248,15 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 }
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands) {
+    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
+    double effort) {
     const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
     if (all_in(operands, is_like_output)) {
         return {};
     }
-    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()});
+    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()}, effort);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -264,7 +265,7 @@ namespace einparallel {
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents) {
+    const std::vector<index>& extents, double effort) {
     if (operands.size() < 2) {
         return {};
     }
@@ -273,7 +274,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
         steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
-                                                     : detail::annealed_order(net).steps;
+                                                     : detail::annealed_order(net, effort).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }

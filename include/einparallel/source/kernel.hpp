@@ -23,6 +23,7 @@
 #include <einparallel/order/contraction_order.ipp>
 #include <einparallel/order/exact_order.ipp>
 #include <einparallel/order/product_network.ipp>
+#include <einparallel/order/sliced_order.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 const char EINPARALLEL_DETAIL_ABI = 0;

@@ -1,0 +1,272 @@
+#pragma once
+// Einsums known at run time, of any number of tensors: ep::einsum("ij,jk->ik", A, B) and ep::network<double>.
+
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
+struct unranked_operand {
+    std::vector<index> extents;
+    std::vector<index> strides;         ///< of elements in memory, in elements
+    const void* data = nullptr;         ///< the first of these
+    std::shared_ptr<const void> owner;  ///< of elements that the operand keeps
+    std::shared_ptr<vertex> node;       ///< null for elements in memory
+};
+/// A result of such a rank: row-major elements, or a vertex.
+struct unranked_result {
+    std::vector<index> extents;
+    lines_owner elements;
+    std::shared_ptr<vertex> node;
+};
+
+/// Products of an element type as values.
+struct element_product {
+    std::size_t bytes;
+    void (*contract)(const block_call& call);
+    std::shared_ptr<const kernel> (*make_kernel)(std::size_t operands);
+};
+template <class T>
+inline constexpr element_product element_product_of{
+    sizeof(T), [](const block_call& call) { contract_product<T>(call, T(1)); },
+    [](std::size_t operands) { return make_product_kernel<T>(T(1), operands); }};
+
+/// The einsum of a subscript string: computed, or recorded where operands are vertices.
+/// @param most_bytes  that results on the way may hold at a time; 0: any
+/// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
+EINPARALLEL_INLINE unranked_result einsum_of(std::string_view text, bool has_numbers,
+                                             std::span<const unranked_operand> operands, const element_product& product,
+                                             std::size_t most_bytes);
+
+/// @throws error where the result is assigned to what has another rank, or is no array or tensor as itself
+EINPARALLEL_INLINE void check_assigned(const unranked_result& made, std::size_t rank, bool to_array);
+
+/// "0 1 2 ". @throws error for a negative one
+EINPARALLEL_INLINE std::string spelled_numbers(std::span<const index> labels);
+
+/// The labels of a tensor as a network is told them.
+struct network_labels {
+    std::string text;
+
+    network_labels() = default;
+    network_labels(std::initializer_list<extent> numbers)
+        : network_labels(std::vector<index>(numbers.begin(), numbers.end())) {}
+    template <class Labels>
+    network_labels(const Labels& labels) {
+        if constexpr (std::convertible_to<const Labels&, std::string_view>) {
+            text = std::string_view(labels);
+            expect(text.find_first_of(",->") == std::string::npos,
+                   "ep::network: the labels of one tensor stand without ',' and '->': net.add(A, \"ij\")");
+        } else {
+            text = spelled_numbers(std::vector<index>(labels.begin(), labels.end()));
+        }
+    }
+};
+
+/// to(labels) = from(labels).
+template <class To, class From, std::size_t... Dimension>
+void assign_elements(To& to, const From& from, std::index_sequence<Dimension...> /*dimensions*/) {
+    to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A tensor whose rank is known at run time: what einsums known at run time make and read. It is assigned to an array,
+/// or where it was recorded to a tensor: `ep::array<double, 2> C = ep::einsum("ij,jk->ik", A, B)`.
+template <class T>
+class unranked {
+    static_assert(detail::is_element<T>,
+                  "ep::unranked: elements are float, double, std::complex of these, integers or bool");
+
+public:
+    using value_type = T;
+
+    /// Row-major elements, zeroed. A negative extent is an ep::error.
+    explicit unranked(std::vector<index> extents) : made_{std::move(extents), nullptr, nullptr} {
+        made_.elements.reset(detail::new_elements(made_.extents, sizeof(T), detail::first_elements::zeros));
+    }
+    /// What an einsum made. A template, so that a braced list never means this one.
+    template <std::same_as<detail::unranked_result> Made>
+    explicit unranked(Made made) : made_(std::move(made)) {}
+
+    /// One for each dimension.
+    [[nodiscard]] const std::vector<index>& extents() const { return made_.extents; }
+    /// Number of elements.
+    [[nodiscard]] index size() const { return detail::element_count(made_.extents); }
+    /// The first element; row-major. Null where it was recorded, and once the elements have moved.
+    [[nodiscard]] T* data() { return static_cast<T*>(made_.elements.get()); }
+    /// The same for reading.
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(made_.elements.get()); }
+    /// The vertex, null where elements are in memory.
+    [[nodiscard]] const std::shared_ptr<vertex>& node() const { return made_.node; }
+
+    /// The elements, which move. @throws error for another rank, and where the einsum was recorded
+    template <std::size_t Rank>
+    operator array<T, Rank>() && {
+        array<T, Rank> taken;
+        taken.extents_ = shape<Rank>();
+        taken.elements_ = std::move(made_.elements);
+        return taken;
+    }
+    /// A copy of them.
+    template <std::size_t Rank>
+    operator array<T, Rank>() const& {
+        array<T, Rank> copy(shape<Rank>(), detail::first_elements::unwritten);
+        std::copy(data(), data() + size(), copy.data());
+        return copy;
+    }
+    /// The recorded tensor. @throws error for another rank, and where elements are in memory
+    template <std::size_t Rank>
+    operator tensor<T, Rank>() const {
+        detail::check_assigned(made_, Rank, false);
+        return tensor<T, Rank>(node());
+    }
+
+private:
+    template <std::size_t Rank>
+    std::array<index, Rank> shape() const {
+        detail::check_assigned(made_, Rank, true);
+        std::array<index, Rank> extents{};
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            extents[dimension] = made_.extents[dimension];
+        }
+        return extents;
+    }
+
+    detail::unranked_result made_;
+};
+
+namespace EINPARALLEL_DETAIL {
+
+/// An operand with elements of type T. @param owner  of its memory, where the operand keeps it
+template <class T, class Given>
+unranked_operand operand_of(const Given& operand, std::shared_ptr<const void> owner = nullptr) {
+    if constexpr (is_unranked<Given>) {
+        static_assert(std::is_same_v<typename Given::value_type, T>,
+                      "ep::unranked: tensors whose rank is known at run time have the element type of the result");
+        return {operand.extents(), {}, operand.data(), std::move(owner), operand.node()};
+    } else if constexpr (is_a<Given, tensor>) {
+        if constexpr (std::is_same_v<typename Given::value_type, T>) {
+            auto node = recording_builder::handle_of(tensor_operand<T, Given::rank>{operand.node()});
+            return {node->bounds, {}, nullptr, nullptr, node};
+        } else {
+            tensor<T, Given::rank> made;
+            assign_elements(made, operand, std::make_index_sequence<Given::rank>());
+            return operand_of<T>(made);
+        }
+    } else {
+        const auto seen = readable(operand);
+        if constexpr (std::is_same_v<typename readable_t<Given>::value_type, T>) {
+            return {{seen.extents().begin(), seen.extents().end()},
+                    {seen.strides().begin(), seen.strides().end()},
+                    seen.data(),
+                    std::move(owner),
+                    nullptr};
+        } else {
+            const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
+            assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
+            return operand_of<T>(*made, made);
+        }
+    }
+}
+
+template <class T>
+concept MemoryOperand = DenseOperand<T> || is_unranked<T>;
+template <class T>
+concept RecordedOperand = TensorOperand<T> || is_unranked<T>;
+
+template <class Operand>
+struct operand_element : std::type_identity<typename Operand::value_type> {};
+template <DenseOperand Operand>
+struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+/// The einsum of a subscript string that is known at run time, in the language of einsum<"ij,jk->ik">(A, B): of arrays
+/// and views it is computed, of tensors recorded, in the operands' common element type. The result is assigned to an
+/// array or a tensor of its rank. Operands may be ep::unranked, too.
+/// @throws error for a mistake in the string, naming the subscript or the label, and for extents that disagree; a
+/// tensor of these keeps them until the next decompose
+template <class Text, class First, class... Others>
+    requires std::convertible_to<const Text&, std::string_view> &&
+        ((detail::MemoryOperand<First> && (detail::MemoryOperand<Others> && ...)) ||
+         (detail::RecordedOperand<First> &&
+          (detail::RecordedOperand<Others> && ...))) auto einsum(const Text& subscripts, const First& first,
+                                                                 const Others&... others) {
+        using T = typename detail::common_element<typename detail::operand_element<First>::type,
+                                                  typename detail::operand_element<Others>::type...>::type;
+        const detail::unranked_operand operands[] = {detail::operand_of<T>(first), detail::operand_of<T>(others)...};
+        return unranked<T>(detail::einsum_of(subscripts, false, operands, detail::element_product_of<T>, 0));
+    }
+
+}  // namespace EINPARALLEL_WAY
+
+/// A product of tensors whose number and labels are known at run time:
+/// `ep::network<double> net; net.add(A, "ij").add(B, "jk"); ep::array<double, 2> C = net.result("ik");`
+/// Labels are letters or other characters of Unicode, "ij", or numbers from 0 on, {0, 1} or a std::vector of integers
+/// (or "0 1"), 32,767 of them at most. Labels that the result lacks are summed; a network may fall into parts that
+/// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
+template <class T>
+class network {
+public:
+    /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until
+    /// the last result, rvalues are kept. Elements of other types become elements of type T.
+    template <class Operand>
+    network& add(Operand&& operand, const detail::network_labels& labels) {
+        text_ += (operands_.empty() ? "" : ",") + labels.text;
+        if constexpr (std::is_lvalue_reference_v<Operand>) {
+            operands_.push_back(detail::operand_of<T>(operand));
+        } else {
+            const auto kept = std::make_shared<std::remove_cvref_t<Operand>>(std::forward<Operand>(operand));
+            operands_.push_back(detail::operand_of<T>(*kept, kept));
+        }
+        return *this;
+    }
+
+    /// Results on the way take no more memory than this at a time; 0, the default, is no limit. Where no order does,
+    /// labels are fixed one after the other and the parts are summed: more work in less memory. Operands and the result
+    /// are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
+    network& memory_limit(std::size_t bytes) {
+        most_bytes_ = bytes;
+        return *this;
+    }
+
+    /// The product of all tensors, summed over the labels that are not named here; as often as it is asked for.
+    /// @throws error as einsum does, for a network without tensors, and for a limit that cannot be met
+    [[nodiscard]] unranked<T> result(const detail::network_labels& labels) const {
+        return unranked<T>(
+            detail::einsum_of(text_ + "->" + labels.text, true, operands_, detail::element_product_of<T>, most_bytes_));
+    }
+
+private:
+    std::string text_;  // the subscripts
+    std::vector<detail::unranked_operand> operands_;
+    std::size_t most_bytes_ = 0;
+};
+
+}  // namespace einparallel
