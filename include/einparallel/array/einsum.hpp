@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -141,8 +142,7 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     constexpr std::size_t count = sizeof...(Operands);
-    const index* const extents_of[] = {operands.extents().data()...};
-    const subscript_labels labels(table, extents_of);
+    const subscript_labels labels(table, std::data({operands.extents().data()...}));
     std::array<block_handle, count + 1> blocks{handle_of(output), handle_of(operands)...};
     if constexpr ((std::is_same_v<Out, typename Operands::value_type> && ...)) {
         run_product<Out, std::min<std::size_t>(count, 3)>(labels.form(table_names<table>), blocks, Out(1));
@@ -167,8 +167,7 @@ struct other_than_dense : refused {
 template <subscripts Text, class... Operands>
 auto new_output(const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    const index* const extents_of[] = {operands.extents().data()...};
-    const auto longest = extents_by_label(table, extents_of);
+    const auto longest = extents_by_label(table, std::data({operands.extents().data()...}));
     std::array<index, table.output_rank> extents{};
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         extents[dimension] = longest[std::size_t(table.output[dimension])];
@@ -189,8 +188,7 @@ contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
     static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
-    const index* const extents_of[] = {x.extents().data(), y.extents().data()};
-    const subscript_labels labels(table, extents_of);
+    const subscript_labels labels(table, std::data({x.extents().data(), y.extents().data()}));
     auto output = new_output<Text>(x, y);
     const view target(output);  // handles refer to extents and strides
     std::array<block_handle, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};

@@ -4,7 +4,6 @@
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/order/contraction_order.hpp>
 
 #include <algorithm>
 #include <string>
@@ -251,77 +250,6 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     }
     work({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)});
     return made.handle;
-}
-
-EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
-    destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
-    const std::vector<pairwise_contraction>& order, std::size_t element_bytes,
-    function_ref<void(bool is_last, const block_call&)> contract) {
-    return contract_in_order(order, out, operands,
-                             [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> read) {
-                                 const handle made = run(is_last ? sink : std::nullopt, labels, read, element_bytes,
-                                                         [&](const block_call& block) { contract(is_last, block); });
-                                 std::erase_if(temporaries_, [&](const auto& own) {
-                                     return any_in(
-                                         read, [&](const auto& each) { return each.handle.data == own->bytes.get(); });
-                                 });
-                                 return made;
-                             });
-}
-
-EINPARALLEL_INLINE void run_network(const product_form& form, std::span<const block_handle> blocks,
-                                    immediate_builder::block_work contract, std::size_t most_bytes) {
-    const labelled_block output{blocks[0], {form.output, blocks[0].extents.size()}};
-    std::vector<statement_leaf> leaves = leaves_of(form, blocks);
-    std::vector<labelled_block> operands;
-    for_each_in(leaves, [&](const statement_leaf& leaf) { operands.push_back(leaf.block); });
-    const auto run = [&](immediate_builder& builder, write_mode mode, const std::vector<pairwise_contraction>& order) {
-        builder.chain(mode, output.labels, operands, order, output.handle.element_bytes,
-                      [&](bool /*is_last*/, const block_call& block) { contract(block); });
-    };
-    immediate_builder whole(form.names, output, leaves, nullptr);
-    const std::span<const index> extents = whole.learn_extents(operands);
-    const sliced_order found =
-        order_within({extents.begin(), extents.end()}, output.labels,
-                     labels_of(std::span<const labelled_block>(operands)), output.handle.element_bytes, most_bytes);
-    if (found.fixed.empty()) {
-        run(whole, write_mode::overwrite, found.steps);
-        return;
-    }
-    // A part's blocks have extent 1 along the labels that are fixed, and begin at their indices.
-    std::vector<index> at(found.fixed.size(), 0);
-    const auto part_of = [&](const labelled_block& whole_block, std::vector<index>& shape) {
-        labelled_block part = whole_block;
-        auto data = static_cast<const std::byte*>(part.handle.data);
-        shape.assign(part.handle.extents.begin(), part.handle.extents.end());
-        for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
-            const auto fixed = find_in(found.fixed, part.labels[dimension]);
-            if (fixed != found.fixed.end()) {
-                shape[dimension] = 1;
-                data += at[std::size_t(fixed - found.fixed.begin())] * part.handle.strides[dimension] *
-                        index(part.handle.element_bytes);
-            }
-        }
-        part.handle.data = data;
-        part.handle.extents = shape;
-        return part;
-    };
-    const std::vector<labelled_block> all = operands;
-    std::vector<std::vector<index>> shapes(all.size() + 1);
-    for (std::size_t number = 0; number < at.size();) {
-        bool is_first = true;
-        for (std::size_t fixed = 0; fixed < at.size(); ++fixed) {
-            is_first = is_first && (at[fixed] == 0 || found_in(found.fixed[fixed], output.labels));
-        }
-        for (std::size_t operand = 0; operand < all.size(); ++operand) {
-            leaves[operand].block = operands[operand] = part_of(all[operand], shapes[operand]);
-        }
-        immediate_builder part(form.names, part_of(output, shapes.back()), leaves, nullptr);
-        run(part, is_first ? write_mode::overwrite : write_mode::combine, found.steps);
-        for (number = 0; number < at.size() && ++at[number] == extents[std::size_t(found.fixed[number])]; ++number) {
-            at[number] = 0;
-        }
-    }
 }
 
 EINPARALLEL_INLINE block_handle immediate_builder::join(destination sink, std::span<const label_id> out,

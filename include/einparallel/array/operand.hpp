@@ -14,22 +14,6 @@
 #include <type_traits>
 #include <utility>
 
-namespace einparallel {
-
-template <class T>
-class unranked;
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_unranked = false;
-template <class T>
-inline constexpr bool is_unranked<unranked<T>> = true;
-
-}  // namespace detail
-
-}  // namespace einparallel
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Row-major strides of a dense tensor; returns its number of elements.

@@ -7,12 +7,13 @@
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/label.hpp>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
@@ -25,6 +26,9 @@
 #include <vector>
 
 namespace einparallel {
+
+template <class T>
+class unranked;
 
 namespace EINPARALLEL_DETAIL {
 
@@ -43,53 +47,90 @@ struct unranked_result {
     std::shared_ptr<vertex> node;
 };
 
-/// Products of an element type as values.
-struct element_product {
-    std::size_t bytes;
-    void (*contract)(const block_call& call);
-    std::shared_ptr<const kernel> (*make_kernel)(std::size_t operands);
-};
-template <class T>
-inline constexpr element_product element_product_of{
-    sizeof(T), [](const block_call& call) { contract_product<T>(call, T(1)); },
-    [](std::size_t operands) { return make_product_kernel<T>(T(1), operands); }};
-
 /// The einsum of a subscript string: computed, or recorded where operands are vertices.
+/// @param all, pair  the products of all operands and of two
 /// @param most_bytes  that results on the way may hold at a time; 0: any
 /// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
 EINPARALLEL_INLINE unranked_result einsum_of(std::string_view text, bool has_numbers,
-                                             std::span<const unranked_operand> operands, const element_product& product,
-                                             std::size_t most_bytes);
+                                             std::span<const unranked_operand> operands,
+                                             const std::shared_ptr<const kernel>& all,
+                                             const std::shared_ptr<const kernel>& pair, std::size_t most_bytes = 0);
 
-/// @throws error where the result is assigned to what has another rank, or is no array or tensor as itself
+/// @throws error where the result has another rank, or is no array or no tensor as what it is assigned to
 EINPARALLEL_INLINE void check_assigned(const unranked_result& made, std::size_t rank, bool to_array);
-
-/// "0 1 2 ". @throws error for a negative one
-EINPARALLEL_INLINE std::string spelled_numbers(std::span<const index> labels);
 
 /// The labels of a tensor as a network is told them.
 struct network_labels {
-    std::string text;
-
-    network_labels() = default;
-    network_labels(std::initializer_list<extent> numbers)
-        : network_labels(std::vector<index>(numbers.begin(), numbers.end())) {}
+    network_labels(std::initializer_list<extent> numbers) { append(numbers); }
     template <class Labels>
     network_labels(const Labels& labels) {
         if constexpr (std::convertible_to<const Labels&, std::string_view>) {
             text = std::string_view(labels);
-            expect(text.find_first_of(",->") == std::string::npos,
-                   "ep::network: the labels of one tensor stand without ',' and '->': net.add(A, \"ij\")");
         } else {
-            text = spelled_numbers(std::vector<index>(labels.begin(), labels.end()));
+            append(labels);
+        }
+    }
+
+    std::string text;
+
+private:
+    template <class Numbers>
+    void append(const Numbers& numbers) {
+        for (const extent number : numbers) {
+            text += std::to_string(number.value) + ' ';
         }
     }
 };
+
+template <class T>
+inline constexpr bool is_unranked = false;
+template <class T>
+inline constexpr bool is_unranked<unranked<T>> = true;
+
+template <class T>
+concept EinsumOperand = DenseOperand<T> || TensorOperand<T> || is_unranked<T>;
+
+/// Its element type.
+template <class Operand>
+struct operand_element : std::type_identity<typename Operand::value_type> {};
+template <DenseOperand Operand>
+struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
 
 /// to(labels) = from(labels).
 template <class To, class From, std::size_t... Dimension>
 void assign_elements(To& to, const From& from, std::index_sequence<Dimension...> /*dimensions*/) {
     to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
+}
+
+/// An operand with elements of type T. @param owner  of its memory, where the operand keeps it
+template <class T, class Given>
+unranked_operand operand_of(const Given& operand, std::shared_ptr<const void> owner = nullptr) {
+    constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
+    if constexpr (is_unranked<Given>) {
+        static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
+        std::vector<index> strides(operand.extents());
+        dense_strides(operand.extents(), strides.data());
+        return {operand.extents(), std::move(strides), operand.data(), std::move(owner), operand.node()};
+    } else if constexpr (TensorOperand<Given>) {
+        if constexpr (is_same) {
+            auto node = recording_builder::handle_of(tensor_operand<T, Given::rank>{operand.node()});
+            return {node->bounds, {}, nullptr, nullptr, node};
+        } else {
+            tensor<T, Given::rank> made;
+            assign_elements(made, operand, std::make_index_sequence<Given::rank>());
+            return operand_of<T>(made);
+        }
+    } else {
+        const auto seen = readable(operand);
+        if constexpr (is_same) {
+            const auto& [extents, strides] = std::tie(seen.extents(), seen.strides());
+            return {{extents.begin(), extents.end()}, {strides.begin(), strides.end()}, seen.data(), owner, nullptr};
+        } else {
+            const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
+            assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
+            return operand_of<T>(*made, made);
+        }
+    }
 }
 
 }  // namespace EINPARALLEL_DETAIL
@@ -98,9 +139,6 @@ void assign_elements(To& to, const From& from, std::index_sequence<Dimension...>
 /// or where it was recorded to a tensor: `ep::array<double, 2> C = ep::einsum("ij,jk->ik", A, B)`.
 template <class T>
 class unranked {
-    static_assert(detail::is_element<T>,
-                  "ep::unranked: elements are float, double, std::complex of these, integers or bool");
-
 public:
     using value_type = T;
 
@@ -159,52 +197,6 @@ private:
     detail::unranked_result made_;
 };
 
-namespace EINPARALLEL_DETAIL {
-
-/// An operand with elements of type T. @param owner  of its memory, where the operand keeps it
-template <class T, class Given>
-unranked_operand operand_of(const Given& operand, std::shared_ptr<const void> owner = nullptr) {
-    if constexpr (is_unranked<Given>) {
-        static_assert(std::is_same_v<typename Given::value_type, T>,
-                      "ep::unranked: tensors whose rank is known at run time have the element type of the result");
-        return {operand.extents(), {}, operand.data(), std::move(owner), operand.node()};
-    } else if constexpr (is_a<Given, tensor>) {
-        if constexpr (std::is_same_v<typename Given::value_type, T>) {
-            auto node = recording_builder::handle_of(tensor_operand<T, Given::rank>{operand.node()});
-            return {node->bounds, {}, nullptr, nullptr, node};
-        } else {
-            tensor<T, Given::rank> made;
-            assign_elements(made, operand, std::make_index_sequence<Given::rank>());
-            return operand_of<T>(made);
-        }
-    } else {
-        const auto seen = readable(operand);
-        if constexpr (std::is_same_v<typename readable_t<Given>::value_type, T>) {
-            return {{seen.extents().begin(), seen.extents().end()},
-                    {seen.strides().begin(), seen.strides().end()},
-                    seen.data(),
-                    std::move(owner),
-                    nullptr};
-        } else {
-            const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
-            assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
-            return operand_of<T>(*made, made);
-        }
-    }
-}
-
-template <class T>
-concept MemoryOperand = DenseOperand<T> || is_unranked<T>;
-template <class T>
-concept RecordedOperand = TensorOperand<T> || is_unranked<T>;
-
-template <class Operand>
-struct operand_element : std::type_identity<typename Operand::value_type> {};
-template <DenseOperand Operand>
-struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
-
-}  // namespace EINPARALLEL_DETAIL
-
 inline namespace EINPARALLEL_WAY {
 
 /// The einsum of a subscript string that is known at run time, in the language of einsum<"ij,jk->ik">(A, B): of arrays
@@ -212,17 +204,15 @@ inline namespace EINPARALLEL_WAY {
 /// array or a tensor of its rank. Operands may be ep::unranked, too.
 /// @throws error for a mistake in the string, naming the subscript or the label, and for extents that disagree; a
 /// tensor of these keeps them until the next decompose
-template <class Text, class First, class... Others>
-    requires std::convertible_to<const Text&, std::string_view> &&
-        ((detail::MemoryOperand<First> && (detail::MemoryOperand<Others> && ...)) ||
-         (detail::RecordedOperand<First> &&
-          (detail::RecordedOperand<Others> && ...))) auto einsum(const Text& subscripts, const First& first,
-                                                                 const Others&... others) {
-        using T = typename detail::common_element<typename detail::operand_element<First>::type,
-                                                  typename detail::operand_element<Others>::type...>::type;
-        const detail::unranked_operand operands[] = {detail::operand_of<T>(first), detail::operand_of<T>(others)...};
-        return unranked<T>(detail::einsum_of(subscripts, false, operands, detail::element_product_of<T>, 0));
-    }
+template <class Text, detail::EinsumOperand... Operands>
+    requires(sizeof...(Operands) > 0 && std::convertible_to<const Text&, std::string_view>)
+auto einsum(const Text& subscripts, const Operands&... operands) {
+    using T = typename detail::common_element<typename detail::operand_element<Operands>::type...>::type;
+    const detail::unranked_operand read[] = {detail::operand_of<T>(operands)...};
+    return unranked<T>(detail::einsum_of(subscripts, false, read,
+                                         detail::make_product_kernel<T>(T(1), sizeof...(Operands)),
+                                         detail::make_product_kernel<T>(T(1), 2)));
+}
 
 }  // namespace EINPARALLEL_WAY
 
@@ -238,11 +228,15 @@ public:
     /// the last result, rvalues are kept. Elements of other types become elements of type T.
     template <class Operand>
     network& add(Operand&& operand, const detail::network_labels& labels) {
+        using Given = std::remove_cvref_t<Operand>;
+        static_assert(detail::EinsumOperand<Given>,
+                      "ep::network: a tensor of a network is an array, a view, an "
+                      "ep::tensor or an ep::unranked: net.add(A, \"ij\")");
         text_ += (operands_.empty() ? "" : ",") + labels.text;
         if constexpr (std::is_lvalue_reference_v<Operand>) {
             operands_.push_back(detail::operand_of<T>(operand));
         } else {
-            const auto kept = std::make_shared<std::remove_cvref_t<Operand>>(std::forward<Operand>(operand));
+            const auto kept = std::make_shared<Given>(std::forward<Operand>(operand));
             operands_.push_back(detail::operand_of<T>(*kept, kept));
         }
         return *this;
@@ -259,8 +253,9 @@ public:
     /// The product of all tensors, summed over the labels that are not named here; as often as it is asked for.
     /// @throws error as einsum does, for a network without tensors, and for a limit that cannot be met
     [[nodiscard]] unranked<T> result(const detail::network_labels& labels) const {
-        return unranked<T>(
-            detail::einsum_of(text_ + "->" + labels.text, true, operands_, detail::element_product_of<T>, most_bytes_));
+        return unranked<T>(detail::einsum_of(text_ + "->" + labels.text, true, operands_,
+                                             detail::make_product_kernel<T>(T(1), operands_.size()),
+                                             detail::make_product_kernel<T>(T(1), 2), most_bytes_));
     }
 
 private:

@@ -2,33 +2,26 @@
 
 #include <einparallel/graph/network.hpp>
 
-#include <array>
 #include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::string spelled_numbers(std::span<const index> labels) {
-    std::string text;
-    for (const index label : labels) {
-        expect(label >= 0, "ep::network: label " + std::to_string(label) + " is negative: numbers begin with 0");
-        text += std::to_string(label) + " ";
-    }
-    return text;
-}
-
 EINPARALLEL_SELDOM void check_assigned(const unranked_result& made, std::size_t rank, bool to_array) {
-    expect(to_array || made.node != nullptr, "ep::unranked: a result that was computed is assigned to an ep::array");
-    expect(!to_array || made.node == nullptr, "ep::unranked: a result that was recorded is assigned to an ep::tensor");
+    expect(to_array == (made.node == nullptr), to_array
+                                                   ? "ep::unranked: a recorded result is assigned to an ep::tensor"
+                                                   : "ep::unranked: a computed result is assigned to an ep::array");
     expect(made.extents.size() == rank, "ep::unranked: a result of rank " + std::to_string(made.extents.size()) +
-                                            " is assigned to " + (to_array ? "an array" : "a tensor") + " of rank " +
-                                            std::to_string(rank));
+                                            " is assigned to one of rank " + std::to_string(rank));
 }
 
-/// @throws error for a mistake in the string
+/// The table of a string without mistakes. @throws error for the first one
 EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::string_view text, bool has_numbers,
-                                                                        std::span<const std::size_t> ranks) {
-    std::size_t most = text.size() + ranks.size() + 2;
-    for_each_in(ranks, [&](std::size_t rank) { most += rank; });
+                                                                        std::span<const unranked_operand> operands) {
+    std::vector<std::size_t> ranks;
+    std::size_t most = text.size() + operands.size() + 2;
+    for (const unranked_operand& operand : operands) {
+        most += ranks.emplace_back(operand.extents.size());
+    }
     subscript_table<size_at_run_time> table;
     table.has_numbers = has_numbers;
     table.names.resize(most);
@@ -37,38 +30,35 @@ EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::str
     table.operand.resize(most);
     table.first.resize(most);
     table.output.resize(most);
-    const subscript_problem problem = read_string(table, text, ranks.data(), ranks.size());
-    if (problem == subscript_problem::none) {
+    table.problem = read_string(table, text, ranks.data(), ranks.size());
+    if (table.problem == subscript_problem::none) {
         return table;
     }
 #define EINPARALLEL_DETAIL_SENTENCE(name, sentence) sentence,
     constexpr const char* sentences[] = {
         EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_SENTENCE, EINPARALLEL_DETAIL_SENTENCE)};
 #undef EINPARALLEL_DETAIL_SENTENCE
-    const std::size_t operand = table.culprit_operand;
-    const std::string subscript(input_subscript(text, std::min(operand, input_count(text) - 1)));
-    throw error("ep::einsum: " + std::string(sentences[std::size_t(problem)]) +
-                (problem >= subscript_problem::output_unknown ? ": " + std::string(table.culprit.view())
-                 : problem == subscript_problem::operand_count_more || problem == subscript_problem::operand_count_less
-                     ? ": " + std::to_string(ranks.size()) + " and " + std::to_string(input_count(text))
-                 : operand < ranks.size() ? ": '" + subscript + "' of operand " + std::to_string(operand + 1) +
-                                                ", which has rank " + std::to_string(ranks[operand])
-                                          : ": '" + std::string(text) + "'"));
+    const bool of_operand = table.culprit_operand < ranks.size();
+    std::string what(of_operand ? input_subscript(text, table.culprit_operand) : text);
+    what = table.culprit == label_name() ? "'" + what + "'" : "label " + std::string(table.culprit.view());
+    what += of_operand ? ", operand " + std::to_string(table.culprit_operand + 1) + " of rank " +
+                             std::to_string(ranks[table.culprit_operand])
+                       : "";
+    throw error("ep::einsum: " + std::string(sentences[std::size_t(table.problem)]) + ": " + what);
 }
 
 EINPARALLEL_SELDOM unranked_result einsum_of(std::string_view text, bool has_numbers,
-                                             std::span<const unranked_operand> operands, const element_product& product,
-                                             std::size_t most_bytes) {
-    expect(!operands.empty(), "ep::network: a network without tensors has no result: net.add(A, \"ij\") adds one");
-    std::vector<std::size_t> ranks;
+                                             std::span<const unranked_operand> operands,
+                                             const std::shared_ptr<const kernel>& all,
+                                             const std::shared_ptr<const kernel>& pair, std::size_t most_bytes) {
+    expect(!operands.empty(), "ep::network: a network without tensors has no result: net.add(A, \"ij\")");
+    const auto table = checked_subscripts(text, has_numbers, operands);
     std::vector<const index*> extents_of;
     for (const unranked_operand& operand : operands) {
         expect((operand.node == nullptr) == (operands[0].node == nullptr),
-               "ep::network: tensors are all recorded, or all of them arrays and views");
-        ranks.push_back(operand.extents.size());
+               "ep::einsum: operands are all of them arrays and views, or all of them tensors");
         extents_of.push_back(operand.extents.data());
     }
-    const subscript_table<size_at_run_time> table = checked_subscripts(text, has_numbers, ranks);
     const subscript_labels labels(table, extents_of.data());
     std::vector<std::string_view> names;
     for (std::size_t label = 0; label < table.label_count; ++label) {
@@ -79,9 +69,8 @@ EINPARALLEL_SELDOM unranked_result einsum_of(std::string_view text, bool has_num
         for (const unranked_operand& operand : operands) {
             read.push_back({operand.node, labels.of(read.size())});
         }
-        const std::shared_ptr<const kernel> pair = product.make_kernel(2);
-        auto node = recording_builder(names).contract_pairwise(recording_builder::last_vertex{}, labels.output(), read,
-                                                               product.make_kernel(read.size()), pair, pair);
+        const std::shared_ptr<vertex> node = recording_builder(names).contract_pairwise(
+            recording_builder::last_vertex{}, labels.output(), read, all, pair, pair);
         return {node->bounds, nullptr, node};
     }
     unranked_result made;
@@ -89,22 +78,19 @@ EINPARALLEL_SELDOM unranked_result einsum_of(std::string_view text, bool has_num
     for (const label_id label : labels.output()) {
         made.extents.push_back(longest[std::size_t(label)]);
     }
-    made.elements.reset(new_elements(made.extents, product.bytes, first_elements::unwritten));
-    std::vector<std::vector<index>> strides(operands.size() + 1);
-    std::vector<block_handle> blocks;
-    const auto add = [&](const void* data, std::span<const index> extents, const std::vector<index>& known) {
-        std::vector<index>& own = strides[blocks.size()] = known;
-        if (own.size() != extents.size()) {
-            own.resize(extents.size());
-            dense_strides(extents, own.data());
-        }
-        blocks.push_back({data, extents, own.data(), product.bytes});
-    };
-    add(made.elements.get(), made.extents, {});
+    const std::size_t bytes = all->program().type().bytes;
+    made.elements.reset(new_elements(made.extents, bytes, first_elements::unwritten));
+    std::vector<index> strides(made.extents);
+    dense_strides(made.extents, strides.data());
+    std::vector<labelled_block> read;
+    std::vector<statement_leaf> leaves;
     for (const unranked_operand& operand : operands) {
-        add(operand.data, operand.extents, operand.strides);
+        read.push_back({{operand.data, operand.extents, operand.strides.data(), bytes}, labels.of(read.size())});
+        leaves.push_back({read.back(), false, read.size() == operands.size()});
     }
-    run_network(labels.form(names), blocks, product.contract, most_bytes);
+    immediate_builder builder(names, {{made.elements.get(), made.extents, strides.data(), bytes}, labels.output()},
+                              leaves, nullptr);
+    builder.network(read, most_bytes, [&](const block_call& block) { all->contract(block); });
     return made;
 }
 

@@ -13,6 +13,7 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/refused.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -83,7 +84,7 @@ public:
     }
     /// Other values than tensors of this type: refused, with the sentence that says what there is.
     template <class Other>
-        requires(!detail::is_unranked<Other>)
+        requires(!std::convertible_to<const Other&, tensor>)
     tensor& operator=(const Other& /*other*/) {
         static_assert(detail::is_refused<Other>,
                       "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without "

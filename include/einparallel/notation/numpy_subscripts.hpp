@@ -65,9 +65,9 @@ struct subscript_table {
     bool has_ellipsis = false;
     row<bool> is_ellipsis{};     ///< by label: extent 1 may stand against a longer one
     row<label_id> dimensions{};  ///< labels of all operands, one after another
-    row<std::size_t> operand{};  ///< of each of these
     std::size_t dimension_count = 0;
-    row<std::size_t> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
+    row<std::size_t> operand{};  ///< of each of these
+    row<std::size_t> first{};    ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     row<label_id> output{};
     std::size_t output_rank = 0;
     label_name culprit{};             ///< the output label that is unknown or repeated
@@ -92,23 +92,17 @@ struct subscript_table {
     }
 };
 
-constexpr bool is_digit(char byte) {
-    return byte >= '0' && byte <= '9';
-}
-/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, the digits of a
-/// number of at most 18 where there may be numbers, 0 where there is no label.
+/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, those of a number
+/// where there may be numbers, 0 where there is no label.
 constexpr std::size_t label_length(std::string_view text, bool has_numbers) {
     const auto lead = static_cast<unsigned char>(text[0]);
     if ((lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z')) {
         return 1;
     }
-    std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-    if (has_numbers && is_digit(text[0])) {
-        while (length < text.size() && is_digit(text[length])) {
-            ++length;
-        }
-        return length <= 18 ? length : 0;
+    if (const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size()); digits > 0) {
+        return has_numbers && digits < sizeof(label_name) ? digits : 0;
     }
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
     if (length > text.size()) {
         return 0;
     }
@@ -167,13 +161,12 @@ constexpr std::size_t input_count(std::string_view text) {
     const std::string_view inputs = input_subscripts(text);
     return 1 + std::size_t(std::count(inputs.begin(), inputs.end(), ','));
 }
-/// Labels spelled in one subscript, "..." not counted: characters of UTF-8 but dots and spaces, and numbers.
+/// Labels spelled in one subscript, "..." not counted: what neither dots nor spaces are.
 constexpr std::size_t spelled_labels(std::string_view text, bool has_numbers = false) {
     std::size_t count = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool is_inside =
-            continues_character(text[at]) || (has_numbers && at > 0 && is_digit(text[at]) && is_digit(text[at - 1]));
-        count += text[at] != ' ' && text[at] != '.' && !is_inside ? 1 : 0;
+    for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
+        length = std::max<std::size_t>(label_length(text, has_numbers), 1);
+        count += text.front() != ' ' && text.front() != '.' ? 1 : 0;
     }
     return count;
 }
@@ -182,6 +175,7 @@ constexpr std::size_t spelled_labels(std::string_view text, bool has_numbers = f
 template <class Table>
 constexpr subscript_problem read_string(Table& table, std::string_view text, const std::size_t* ranks,
                                         std::size_t operands) {
+    table.culprit_operand = operands;
     const std::string_view inputs = input_subscripts(text);
     const std::string_view output = text.substr(std::min(inputs.size() + 2, text.size()));
     if (inputs.find_first_of("->") != std::string_view::npos || output.find_first_of("->,") != std::string_view::npos) {
@@ -210,9 +204,7 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
         }
         widest_ellipsis = std::max(widest_ellipsis, ellipsis_rank);
         table.first[operand + 1] = count;
-        for (std::size_t at = table.first[operand]; at < count; ++at) {
-            table.operand[at] = operand;
-        }
+        std::fill(table.operand.data() + table.first[operand], table.operand.data() + count, operand);
     }
     table.culprit_operand = operands;
     if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {

@@ -32,10 +32,11 @@ inline constexpr std::size_t exact_order_limit = 12;
 /// a single tensor are summed), then the fewest elements of intermediates; outer products are considered. Beyond: a
 /// greedy order, annealed. Deterministic: the same on every rank, with every compiler.
 /// @param extents by label id
-/// @param effort  steps of the annealing for each multiply-add of a greedy order
+/// @param at_once  contractions follow at once: the search takes a share of their time, and they come depth first, so
+///                 that few results are held at a time
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents, double effort = 1);
+    const std::vector<index>& extents, bool at_once = false);
 
 }  // namespace einparallel
 
@@ -45,19 +46,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// element-wise product, in which every operand has every label of the output and nothing else.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
     std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
-    double effort = 1);
+    bool at_once = false);
 
-/// An order within a limit on memory, and the labels that are fixed for it: the product is a sum of parts, one for each
-/// combination of their indices.
+/// The order of a product that is contracted at once, and the labels that are fixed so that results on the way hold at
+/// most so many bytes at a time, where that is not 0: one after the other that which costs the fewest multiply-adds.
 struct sliced_order {
     std::vector<pairwise_contraction> steps;
     std::vector<label_id> fixed;
 };
-
-/// The order for a product that runs at once: search takes a share of the time of the contractions. Results that are
-/// read late are made late, so that few are held at a time. Where these are more than `most_bytes`, if any, the label
-/// is fixed that makes them smaller at the fewest multiply-adds, and so on.
-/// @throws error where they are more with all labels fixed
+/// @throws error where more bytes are held with all labels fixed
 EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes);
@@ -81,7 +78,7 @@ constexpr std::uint64_t next_random(std::uint64_t& state) {
 }
 
 /// A cheap order of many tensors: greedy ones, then the tree of the best annealed by turning one contraction at a time.
-/// It never costs more than the greedy ones, and weighs no more turns than it takes operations.
+/// It never costs more than the greedy ones, and weighs no more turns than it takes operations, times `effort`.
 EINPARALLEL_INLINE found_order annealed_order(const product_network& net, double effort = 1);
 
 /// Labels of every result: those of the left tensor, then the right one's own, without what nobody needs any more.

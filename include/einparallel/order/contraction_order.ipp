@@ -249,14 +249,14 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
     std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
-    double effort) {
+    bool at_once) {
     const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
     if (all_in(operands, is_like_output)) {
         return {};
     }
-    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()}, effort);
+    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()}, at_once);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -265,7 +265,7 @@ namespace einparallel {
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents, double effort) {
+    const std::vector<index>& extents, bool at_once) {
     if (operands.size() < 2) {
         return {};
     }
@@ -274,10 +274,13 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
         steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
-                                                     : detail::annealed_order(net, effort).steps;
+                                                     : detail::annealed_order(net, at_once ? 1e-3 : 1).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }
+    }
+    if (at_once) {
+        steps = detail::in_order(std::move(steps), true);
     }
     return detail::with_labels(steps, operands, output, extents.size());
 }

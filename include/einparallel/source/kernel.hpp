@@ -6,6 +6,7 @@
 #include <einparallel/array/aliasing.ipp>
 #include <einparallel/array/immediate.ipp>
 #include <einparallel/array/print.ipp>
+#include <einparallel/array/run_network.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
