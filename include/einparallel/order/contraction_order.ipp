@@ -25,7 +25,7 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
     };
     const std::size_t tensors = 2 * net.operands - 1;
     const std::size_t words = net.labels.words();
-    label_sets labels(net.extents.size(), tensors + 1);  // of the operands, the results, and the last join's result
+    label_sets labels(64 * words, tensors + 1);  // of the operands, the results, and the last join's result
     std::vector<std::vector<std::size_t>> having(net.extents.size());  // by label: tensors that have it or had it
     std::vector<std::size_t> users(net.extents.size(), 0);  // by label: tensors not yet contracted, and the output
     std::vector<bool> alive(tensors, false);                // there, and not yet contracted
@@ -123,7 +123,7 @@ EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, cons
     for (pairwise_contraction& step : with_labels(steps, labels, output, net.extents.size())) {
         labels.push_back(std::move(step.labels));
     }
-    label_sets sets(net.extents.size(), labels.size());
+    label_sets sets(64 * net.labels.words(), labels.size());
     for (std::size_t tensor = 0; tensor < labels.size(); ++tensor) {
         for (const label_id label : labels[tensor]) {
             sets.insert(tensor, std::size_t(label));
