@@ -31,18 +31,14 @@ class Network:
         (FILES / f"{name}.txt").write_text("\n".join(lines) + "\n")
 
 
-def product_of_chains(length, bond, physical, operator_bond=0):
-    """⟨a|b⟩ of two matrix product states, or ⟨a|H|b⟩."""
+def product_of_chains(length, bond, physical):
+    """⟨a|b⟩ of two matrix product states."""
     net = Network()
-    layers = [bond, operator_bond, bond] if operator_bond else [bond, bond]
-    before = None
-    sites = [[net.label(physical) for _ in layers[1:]] for _ in range(length)]
-    for at, site in enumerate(sites):
-        after = [net.label(extent) for extent in layers] if at + 1 < length else None
-        for layer in range(len(layers)):
-            sides = [side[layer] for side in (before, after) if side]
-            net.add(*sides, *site[max(layer - 1, 0) : layer + 1])
-        before = after
+    sites = [net.label(physical) for _ in range(length)]
+    for _ in range(2):
+        bonds = [net.label(bond) for _ in range(length - 1)]
+        for at, site in enumerate(sites):
+            net.add(*bonds[max(at - 1, 0) : at + 1], site)
     return net
 
 
@@ -153,14 +149,14 @@ def circuit(rows, columns, depth, seed):
 def main():
     FILES.mkdir(exist_ok=True)
     product_of_chains(100, 64, 2).write("mps_100_bond_64")
-    product_of_chains(60, 24, 2, operator_bond=5).write("mpo_60_bond_24")
+    lattice((5, 40), 3).write("strip_5x40_bond_3")
     product_of_chains(500, 16, 2).write("mps_500_bond_16")
     lattice((6, 6), 6).write("peps_6x6_bond_6")
     lattice((10, 10), 3).write("peps_10x10_bond_3")
     lattice((16, 16), 2).write("peps_16x16_bond_2")
     lattice((3, 3, 3), 4).write("cube_3x3x3_bond_4")
     lattice((4, 4, 4), 2).write("cube_4x4x4_bond_2")
-    lattice((5, 5), 5, periodic=True, open_sides=2).write("torus_5x5_bond_5")
+    lattice((5, 5), 4, periodic=True, open_sides=2).write("torus_5x5_bond_4")
     lattice((8, 8), 4).write("peps_8x8_bond_4_in_256_KiB", limit=256 * 1024)
     tree(6, 24, 4).write("tree_64_bond_24")
     tree(8, 10, 3).write("tree_256_bond_10")
@@ -171,7 +167,7 @@ def main():
     hyper(30, 40, 4).write("hyper_30")
     hyper(10, 24, 5).write("hyper_10")
     circuit(4, 5, 12, 6).write("circuit_4x5_depth_12", "complex")
-    circuit(5, 6, 12, 7).write("circuit_5x6_depth_12", "complex")
+    circuit(5, 6, 10, 7).write("circuit_5x6_depth_10", "complex")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def elements(kind, number, shape, dtype):
         made[1, 2] = made[2, 1] = -1j
     else:
         count = int(np.prod(shape, dtype=np.int64))
-        made = hashed(number, np.arange(count, dtype=np.uint64)) * float(count) ** -0.25
+        made = hashed(number, np.arange(count, dtype=np.uint64)) * 3**0.5 * float(count) ** -0.25
     return made.astype(dtype).reshape(shape)
 
 

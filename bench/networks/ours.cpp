@@ -79,8 +79,8 @@ void run(std::istream& file, std::size_t limit, const char* result, int times) {
             shape.push_back(extents.at(static_cast<std::size_t>(label)));
         }
         ep::unranked<T>& made = tensors.emplace_back(shape);
-        const double scale =
-            kind == "hash" ? std::pow(static_cast<double>(made.size()), -0.25) : 1;  // lest products overflow
+        const double scale = kind == "hash" ? std::sqrt(3.0) * std::pow(static_cast<double>(made.size()), -0.25)
+                                            : 1;  // sums are about 1
         for (ep::index at = 0; at < made.size(); ++at) {
             const std::complex<double> value = element(kind, number, static_cast<std::uint64_t>(at)) * scale;
             if constexpr (std::is_same_v<T, double>) {

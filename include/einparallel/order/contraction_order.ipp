@@ -274,7 +274,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
         steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
-                                                     : detail::annealed_order(net, at_once ? 1e-3 : 1).steps;
+                                                     : detail::annealed_order(net, at_once ? 2.5e-4 : 1).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }

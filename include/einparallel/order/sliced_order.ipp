@@ -52,19 +52,30 @@ EINPARALLEL_INLINE product_cost cost_of(const std::vector<pairwise_contraction>&
 EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes) {
-    sliced_order found{order_of_operands(extents, out, operands, true), {}};
-    std::vector<std::vector<label_id>> labels = operands;
-    for_each_in(found.steps, [&](const pairwise_contraction& step) { labels.push_back(step.labels); });
-    for (product_cost cost = cost_of(found.steps, labels, extents);
-         most_bytes > 0 && cost.peak * double(element_bytes) > double(most_bytes);) {
+    sliced_order found;
+    std::vector<std::vector<label_id>> labels;
+    product_cost cost{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    // With fewer labels another order may be better.
+    const auto search = [&] {
+        std::vector<pairwise_contraction> steps = order_of_operands(extents, out, operands, true);
+        std::vector<std::vector<label_id>> known = operands;
+        for_each_in(steps, [&](const pairwise_contraction& step) { known.push_back(step.labels); });
+        const product_cost other = cost_of(steps, known, extents);
+        if (other.operations * other.peak <= cost.operations * cost.peak) {
+            cost = other;
+            labels = std::move(known);
+            found.steps = std::move(steps);
+        }
+    };
+    for (search(); most_bytes > 0 && cost.peak * double(element_bytes) > double(most_bytes); search()) {
         product_cost best{std::numeric_limits<double>::infinity()};
         label_id fixed = no_label;
         for (const label_id label : labels[cost.at_result]) {
             const index extent = std::exchange(extents[std::size_t(label)], 1);
-            product_cost with = cost_of(found.steps, labels, extents);
-            with.operations *= double(extent);
-            if (extent > 1 && with.operations < best.operations) {
+            const product_cost with = cost_of(found.steps, labels, extents);
+            if (extent > 1 && with.operations * double(extent) < best.operations) {
                 best = with;
+                best.operations *= double(extent);
                 fixed = label;
             }
             extents[std::size_t(label)] = extent;
@@ -74,7 +85,7 @@ EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::sp
                                       " bytes at a time; the memory limit is " + std::to_string(most_bytes));
         found.fixed.push_back(fixed);
         extents[std::size_t(fixed)] = 1;
-        cost = best;
+        cost = cost_of(found.steps, labels, extents);
     }
     return found;
 }
