@@ -158,10 +158,10 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 
 template <class... Operands>
 struct other_than_dense : refused {
-    static_assert(
-        fits<Operands...>,
-        "ep::einsum: subscripts stand in angle brackets, operands without labels, all of them arrays and views or "
-        "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
+    static_assert(fits<Operands...>,
+                  "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
+                  "arrays and views or "
+                  "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
 };
 
 template <subscripts Text, class... Operands>

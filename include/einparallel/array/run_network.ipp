@@ -51,24 +51,27 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
             part[block].labels = labels[block];
         }
     }
-    const auto run_parts = [&](const auto& again, std::size_t depth, write_mode mode) -> void {
-        if (depth == found.fixed.size()) {
-            target_ = part.back();
-            chain(mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
-                  [&](bool /*is_last*/, const block_call& block) { contract(block); });
-            return;
-        }
-        const label_id fixed = found.fixed[depth];
-        for (index at = 0; at < extents[std::size_t(fixed)]; ++at) {
-            again(again, depth + 1, at == 0 || found_in(fixed, out) ? mode : write_mode::combine);
-            for (std::size_t block = 0; block < part.size(); ++block) {
-                const bool is_last = at + 1 == extents[std::size_t(fixed)];
-                part[block].handle.data = static_cast<const std::byte*>(part[block].handle.data) +
-                                          (is_last ? -at : 1) * steps[depth * part.size() + block];
+    index parts = 1;
+    for_each_in(found.fixed, [&](label_id fixed) { parts *= extents[std::size_t(fixed)]; });
+    const std::vector<labelled_block> first = part;
+    for (index number = 0; number < parts; ++number) {
+        write_mode mode = write_mode::overwrite;
+        part = first;
+        index rest = number;
+        for (std::size_t step = 0; step < steps.size(); ++step) {
+            const std::size_t block = step % part.size();
+            const label_id fixed = found.fixed[step / part.size()];
+            const index at = rest % extents[std::size_t(fixed)];
+            part[block].handle.data = static_cast<const std::byte*>(part[block].handle.data) + at * steps[step];
+            if (block + 1 == part.size()) {
+                rest /= extents[std::size_t(fixed)];
+                mode = at == 0 || found_in(fixed, out) ? mode : write_mode::combine;
             }
         }
-    };
-    run_parts(run_parts, 0, write_mode::overwrite);
+        target_ = part.back();
+        chain(mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
+              [&](bool /*is_last*/, const block_call& block) { contract(block); });
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

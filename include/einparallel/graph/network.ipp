@@ -3,6 +3,7 @@
 #include <einparallel/graph/network.hpp>
 
 #include <string>
+#include <tuple>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -24,12 +25,8 @@ EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::str
     }
     subscript_table<size_at_run_time> table;
     table.has_numbers = has_numbers;
-    table.names.resize(most);
-    table.is_ellipsis.resize(most);
-    table.dimensions.resize(most);
-    table.operand.resize(most);
-    table.first.resize(most);
-    table.output.resize(most);
+    std::apply([&](auto&... row) { (row.resize(most), ...); },
+               std::tie(table.names, table.is_ellipsis, table.dimensions, table.operand, table.first, table.output));
     table.problem = read_string(table, text, ranks.data(), ranks.size());
     if (table.problem == subscript_problem::none) {
         return table;
