@@ -189,6 +189,7 @@ TEST_CASE("random einsums of every element type") {
     try_random_products<std::int8_t>(7);
     try_random_products<unsigned>(8);
     try_random_products<long long>(9);
+    try_random_products<bool>(10);
 }
 
 TEST_CASE("the language of strings is that of einsum<...>") {
@@ -237,6 +238,7 @@ TEST_CASE("a result is assigned to an array of its rank, and moves") {
     CHECK(C.data() == elements);
     C = ep::einsum("ij,jk->ki", A, B);
     CHECK(C.extents() == std::array<ep::index, 2>{4, 2});
+    CHECK(sentence([&] { C = std::move(made); }) == "ep::unranked: a result of rank 0 is assigned to one of rank 2");
     CHECK(sentence([&] { C = ep::einsum("ij,jk->i", A, B); }) ==
           "ep::unranked: a result of rank 1 is assigned to one of rank 2");
     CHECK(sentence([&] { ep::tensor<double, 2> Z = ep::einsum("ij,jk->ik", A, B); }) ==

@@ -207,6 +207,9 @@ public:
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
+    template <std::same_as<detail::lines_owner> Lines>
+    array(const std::array<index, Rank>& extents, Lines elements) : extents_(extents), elements_(std::move(elements)) {}
+
     template <class, std::size_t, class>
     friend class detail::target;
     template <class>

@@ -32,29 +32,38 @@ class unranked;
 
 namespace EINPARALLEL_DETAIL {
 
-/// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
-struct unranked_operand {
-    std::vector<index> extents;
-    std::vector<index> strides;         ///< of elements in memory, in elements
-    const void* data = nullptr;         ///< the first of these
-    std::shared_ptr<const void> owner;  ///< of elements that the operand keeps
-    std::shared_ptr<vertex> node;       ///< null for elements in memory
-};
-/// A result of such a rank: row-major elements, or a vertex.
+/// Row-major elements whose rank is known at run time, or a vertex.
 struct unranked_result {
     std::vector<index> extents;
     lines_owner elements;
     std::shared_ptr<vertex> node;
 };
 
+/// The operands of an einsum known at run time; copied where a copy of the list gets one more.
+struct unranked_operand;
+using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
+
+/// Appends elements in memory. @param owner  of elements that the list keeps, or null
+EINPARALLEL_INLINE void add_block(operand_list& list, const void* data, std::span<const index> extents,
+                                  const index* strides, const std::shared_ptr<const void>* owner);
+EINPARALLEL_INLINE void add_result(operand_list& list, const unranked_result& made,
+                                   const std::shared_ptr<const void>* owner);
+EINPARALLEL_INLINE void add_vertex(operand_list& list, std::size_t rank, element_type element,
+                                   const std::shared_ptr<vertex>& node);
+
 /// The einsum of a subscript string: computed, or recorded where operands are vertices.
-/// @param all, pair  the products of all operands and of two
+/// @param make_product  of so many operands
 /// @param most_bytes  that results on the way may hold at a time; 0: any
 /// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
-EINPARALLEL_INLINE unranked_result einsum_of(std::string_view text, bool has_numbers,
-                                             std::span<const unranked_operand> operands,
-                                             const std::shared_ptr<const kernel>& all,
-                                             const std::shared_ptr<const kernel>& pair, std::size_t most_bytes = 0);
+EINPARALLEL_INLINE std::shared_ptr<unranked_result> einsum_of(
+    std::string_view text, bool has_numbers, const operand_list& list,
+    std::shared_ptr<const kernel> (*make_product)(std::size_t operands), std::size_t most_bytes);
+template <class T>
+std::shared_ptr<const kernel> product_of_type(std::size_t operands) {
+    return make_product_kernel<T>(T(1), operands);
+}
+
+EINPARALLEL_INLINE std::shared_ptr<unranked_result> new_result(std::vector<index> extents, std::size_t element_bytes);
 
 /// @throws error where the result has another rank, or is no array or no tensor as what it is assigned to
 EINPARALLEL_INLINE void check_assigned(const unranked_result& made, std::size_t rank, bool to_array);
@@ -102,33 +111,30 @@ void assign_elements(To& to, const From& from, std::index_sequence<Dimension...>
     to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
 }
 
-/// An operand with elements of type T. @param owner  of its memory, where the operand keeps it
+/// Appends an operand with elements of type T. @param owner  of its memory, where the list keeps it
 template <class T, class Given>
-unranked_operand operand_of(const Given& operand, std::shared_ptr<const void> owner = nullptr) {
+void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>* owner = nullptr) {
     constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
     if constexpr (is_unranked<Given>) {
         static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
-        std::vector<index> strides(operand.extents());
-        dense_strides(operand.extents(), strides.data());
-        return {operand.extents(), std::move(strides), operand.data(), std::move(owner), operand.node()};
+        add_result(list, operand.made(), owner);
     } else if constexpr (TensorOperand<Given>) {
         if constexpr (is_same) {
-            auto node = recording_builder::handle_of(tensor_operand<T, Given::rank>{operand.node()});
-            return {node->bounds, {}, nullptr, nullptr, node};
+            add_vertex(list, Given::rank, element_type_of<T>(), operand.node());
         } else {
             tensor<T, Given::rank> made;
             assign_elements(made, operand, std::make_index_sequence<Given::rank>());
-            return operand_of<T>(made);
+            add_operand<T>(list, made);
         }
     } else {
         const auto seen = readable(operand);
         if constexpr (is_same) {
-            const auto& [extents, strides] = std::tie(seen.extents(), seen.strides());
-            return {{extents.begin(), extents.end()}, {strides.begin(), strides.end()}, seen.data(), owner, nullptr};
+            add_block(list, seen.data(), seen.extents(), seen.strides().data(), owner);
         } else {
             const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
             assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
-            return operand_of<T>(*made, made);
+            const std::shared_ptr<const void> kept = made;
+            add_operand<T>(list, *made, &kept);
         }
     }
 }
@@ -143,31 +149,31 @@ public:
     using value_type = T;
 
     /// Row-major elements, zeroed. A negative extent is an ep::error.
-    explicit unranked(std::vector<index> extents) : made_{std::move(extents), nullptr, nullptr} {
-        made_.elements.reset(detail::new_elements(made_.extents, sizeof(T), detail::first_elements::zeros));
-    }
+    explicit unranked(std::vector<index> extents) : made_(detail::new_result(std::move(extents), sizeof(T))) {}
     /// What an einsum made. A template, so that a braced list never means this one.
-    template <std::same_as<detail::unranked_result> Made>
+    template <std::same_as<std::shared_ptr<detail::unranked_result>> Made>
     explicit unranked(Made made) : made_(std::move(made)) {}
+    unranked(unranked&&) noexcept = default;
+    unranked& operator=(unranked&&) noexcept = default;
+    ~unranked() = default;
 
     /// One for each dimension.
-    [[nodiscard]] const std::vector<index>& extents() const { return made_.extents; }
+    [[nodiscard]] const std::vector<index>& extents() const { return made_->extents; }
     /// Number of elements.
-    [[nodiscard]] index size() const { return detail::element_count(made_.extents); }
+    [[nodiscard]] index size() const { return detail::element_count(made_->extents); }
     /// The first element; row-major. Null where it was recorded, and once the elements have moved.
-    [[nodiscard]] T* data() { return static_cast<T*>(made_.elements.get()); }
+    [[nodiscard]] T* data() { return static_cast<T*>(made_->elements.get()); }
     /// The same for reading.
-    [[nodiscard]] const T* data() const { return static_cast<const T*>(made_.elements.get()); }
-    /// The vertex, null where elements are in memory.
-    [[nodiscard]] const std::shared_ptr<vertex>& node() const { return made_.node; }
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(made_->elements.get()); }
+    /// For einsums.
+    [[nodiscard]] const detail::unranked_result& made() const { return *made_; }
 
     /// The elements, which move. @throws error for another rank, and where the einsum was recorded
     template <std::size_t Rank>
     operator array<T, Rank>() && {
-        array<T, Rank> taken;
-        taken.extents_ = shape<Rank>();
-        taken.elements_ = std::move(made_.elements);
-        return taken;
+        const std::array<index, Rank> extents = shape<Rank>();
+        made_->extents.clear();
+        return array<T, Rank>(extents, std::move(made_->elements));
     }
     /// A copy of them.
     template <std::size_t Rank>
@@ -179,22 +185,22 @@ public:
     /// The recorded tensor. @throws error for another rank, and where elements are in memory
     template <std::size_t Rank>
     operator tensor<T, Rank>() const {
-        detail::check_assigned(made_, Rank, false);
-        return tensor<T, Rank>(node());
+        detail::check_assigned(*made_, Rank, false);
+        return tensor<T, Rank>(made_->node);
     }
 
 private:
     template <std::size_t Rank>
     std::array<index, Rank> shape() const {
-        detail::check_assigned(made_, Rank, true);
+        detail::check_assigned(*made_, Rank, true);
         std::array<index, Rank> extents{};
         for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            extents[dimension] = made_.extents[dimension];
+            extents[dimension] = made_->extents[dimension];
         }
         return extents;
     }
 
-    detail::unranked_result made_;
+    std::shared_ptr<detail::unranked_result> made_;  // of this one alone
 };
 
 inline namespace EINPARALLEL_WAY {
@@ -208,10 +214,9 @@ template <class Text, detail::EinsumOperand... Operands>
     requires(sizeof...(Operands) > 0 && std::convertible_to<const Text&, std::string_view>)
 auto einsum(const Text& subscripts, const Operands&... operands) {
     using T = typename detail::common_element<typename detail::operand_element<Operands>::type...>::type;
-    const detail::unranked_operand read[] = {detail::operand_of<T>(operands)...};
-    return unranked<T>(detail::einsum_of(subscripts, false, read,
-                                         detail::make_product_kernel<T>(T(1), sizeof...(Operands)),
-                                         detail::make_product_kernel<T>(T(1), 2)));
+    detail::operand_list list;
+    (detail::add_operand<T>(list, operands), ...);
+    return unranked<T>(detail::einsum_of(subscripts, false, list, &detail::product_of_type<T>, 0));
 }
 
 }  // namespace EINPARALLEL_WAY
@@ -232,13 +237,14 @@ public:
         static_assert(detail::EinsumOperand<Given>,
                       "ep::network: a tensor of a network is an array, a view, an "
                       "ep::tensor or an ep::unranked: net.add(A, \"ij\")");
-        text_ += (operands_.empty() ? "" : ",") + labels.text;
         if constexpr (std::is_lvalue_reference_v<Operand>) {
-            operands_.push_back(detail::operand_of<T>(operand));
+            detail::add_operand<T>(operands_, operand);
         } else {
             const auto kept = std::make_shared<Given>(std::forward<Operand>(operand));
-            operands_.push_back(detail::operand_of<T>(*kept, kept));
+            const std::shared_ptr<const void> owner = kept;
+            detail::add_operand<T>(operands_, *kept, &owner);
         }
+        text_ += labels.text + ',';
         return *this;
     }
 
@@ -253,14 +259,14 @@ public:
     /// The product of all tensors, summed over the labels that are not named here; as often as it is asked for.
     /// @throws error as einsum does, for a network without tensors, and for a limit that cannot be met
     [[nodiscard]] unranked<T> result(const detail::network_labels& labels) const {
-        return unranked<T>(detail::einsum_of(text_ + "->" + labels.text, true, operands_,
-                                             detail::make_product_kernel<T>(T(1), operands_.size()),
-                                             detail::make_product_kernel<T>(T(1), 2), most_bytes_));
+        return unranked<T>(
+            detail::einsum_of(text_.substr(0, text_.size() - (text_.empty() ? 0 : 1)) + "->" + labels.text, true,
+                              operands_, &detail::product_of_type<T>, most_bytes_));
     }
 
 private:
-    std::string text_;  // the subscripts
-    std::vector<detail::unranked_operand> operands_;
+    std::string text_;  // the subscripts, a comma behind each
+    detail::operand_list operands_;
     std::size_t most_bytes_ = 0;
 };
 

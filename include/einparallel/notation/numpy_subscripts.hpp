@@ -24,22 +24,24 @@ using subscripts = fixed_text<1023>;
 namespace detail {
 
 /// The mistakes in a subscript string with their sentences; those of an output label come last.
-#define EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(each, each_of_label)                                                     \
-    each(character,                                                                                                    \
-         "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', '...' and "  \
-         "spaces may stand beside labels")                                                                             \
-        each(arrow, "malformed subscript string: '->' stands at most once, and one output follows it") each(           \
-            dots, "malformed subscript string: an ellipsis is three dots and stands at most once in an operand")       \
-            each(operand_count_more, "more operands than subscripts: every operand needs its own, separated by ','")   \
-                each(operand_count_less, "more subscripts than operands: every subscript needs an operand")            \
-                    each(rank, "the number of labels in a subscript differs from the rank of its operand") each(       \
-                        ellipsis_rank, "a subscript with an ellipsis has more labels than its operand has dimensions") \
-                        each(label_count, "more than 32767 labels")                                                    \
-                            each(ellipsis_output,                                                                      \
-                                 "an operand's ellipsis stands for dimensions that the output lacks: write '...' in "  \
-                                 "the output")                                                                         \
-                                each_of_label(output_unknown, "this output label appears in no operand")               \
-                                    each_of_label(output_repeated, "this output label is repeated")
+// clang-format off
+#define EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(each, of_label)                                                         \
+    each(character,                                                                                                   \
+         "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', "           \
+         "'...' and spaces may stand beside labels")                                                                  \
+    each(arrow, "malformed subscript string: '->' stands at most once, and one output follows it")                    \
+    each(dots, "malformed subscript string: an ellipsis is three dots and stands at most once in an operand")         \
+    each(operand_count_more, "more operands than subscripts: every operand needs its own, separated by ','")          \
+    each(operand_count_less, "more subscripts than operands: every subscript needs an operand")                       \
+    each(rank, "the number of labels in a subscript differs from the rank of its operand")                            \
+    each(ellipsis_rank, "a subscript with an ellipsis has more labels than its operand has dimensions")               \
+    each(label_count, "more than 32,767 labels")                                                                      \
+    each(ellipsis_output,                                                                                             \
+         "an operand's ellipsis stands for dimensions that the output lacks: "                                        \
+         "write '...' in the output")                                                                                 \
+    of_label(output_unknown, "this output label appears in no operand")                                               \
+    of_label(output_repeated, "this output label is repeated")
+// clang-format on
 
 #define EINPARALLEL_DETAIL_NAME(name, sentence) name,
 enum class subscript_problem : std::uint8_t {
@@ -121,6 +123,9 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
                                            std::size_t ellipsis_rank) {
     bool seen_ellipsis = false;
     while (!text.empty()) {
+        if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {
+            return subscript_problem::label_count;
+        }
         std::size_t length = 1;
         if (text.front() == '.') {
             if (!text.starts_with("...") || seen_ellipsis) {
@@ -207,9 +212,6 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
         std::fill(table.operand.data() + table.first[operand], table.operand.data() + count, operand);
     }
     table.culprit_operand = operands;
-    if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {
-        return subscript_problem::label_count;
-    }
 
     // An implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
     const bool is_implicit = inputs.size() == text.size();
