@@ -154,7 +154,7 @@ def main():
     lattice((6, 6), 6).write("peps_6x6_bond_6")
     lattice((10, 10), 3).write("peps_10x10_bond_3")
     lattice((16, 16), 2).write("peps_16x16_bond_2")
-    lattice((3, 3, 3), 4).write("cube_3x3x3_bond_4")
+    lattice((3, 3, 3), 3).write("cube_3x3x3_bond_3")
     lattice((4, 4, 4), 2).write("cube_4x4x4_bond_2")
     lattice((5, 5), 4, periodic=True, open_sides=2).write("torus_5x5_bond_4")
     lattice((8, 8), 4).write("peps_8x8_bond_4_in_256_KiB", limit=256 * 1024)
