@@ -174,9 +174,13 @@ void reduction_by_a_lambda() {
 void subscripts_of_both() {
     C = ep::einsum<"ij,jk->ik">(A, Y);
 }
-// ERROR ONLY subscripts stand in angle brackets
-void subscripts_in_parentheses() {
-    C = ep::einsum("ij,jk->ik", A, B);
+// ERROR ONLY subscripts stand in angle brackets or come first
+void subscripts_missing() {
+    C = ep::einsum(A, B);
+}
+// ERROR ONLY subscripts stand in angle brackets or come first
+void subscripts_of_no_tensor() {
+    C = ep::einsum("ij,jk->ik", A, 2.0);
 }
 // ERROR ONLY ep::generate: the element type is said
 void generate_without_type() {

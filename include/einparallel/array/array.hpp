@@ -207,8 +207,13 @@ public:
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
+    template <std::same_as<detail::lines_owner> Lines>
+    array(const std::array<index, Rank>& extents, Lines elements) : extents_(extents), elements_(std::move(elements)) {}
+
     template <class, class, class>
     friend class detail::target;
+    template <class>
+    friend class unranked;
 
     void reserve(detail::first_elements are = detail::first_elements::zeros, const T* from = nullptr) {
         elements_.reset(detail::new_elements(extents_, sizeof(T), are, from));

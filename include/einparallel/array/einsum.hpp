@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -55,37 +56,37 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
-/// The extent of the dimension whose label is Table.dimensions[at] in operands with these extents.
-template <const auto& Table, std::size_t Operands>
-constexpr index extent_at(const std::array<const index*, Operands>& extents_of, std::size_t at) {
-    const std::size_t operand = Table.operand[at];
-    return extents_of[operand][at - Table.first[operand]];
-}
-
 /// The extents of a table's labels in operands with these extents; an ellipsis dimension takes the longest (or 0,
 /// against which 1 stands as well).
-template <const auto& Table, std::size_t Operands>
-constexpr auto extents_by_label(const std::array<const index*, Operands>& extents_of) {
-    std::array<index, Table.names.size()> longest{};
-    longest.fill(1);
-    for (std::size_t at = 0; at < Table.first.back(); ++at) {
-        index& known = longest[std::size_t(Table.dimensions[at])];
-        known = known == 1 ? extent_at<Table>(extents_of, at) : known;
+template <class Table>
+constexpr auto extents_by_label(const Table& table, const index* const* extents_of) {
+    typename Table::template row<index> longest{};
+    if constexpr (requires { longest.resize(0); }) {
+        longest.resize(table.label_count);
+    }
+    std::fill(longest.begin(), longest.end(), 1);
+    for (std::size_t at = 0; at < table.dimension_count; ++at) {
+        const std::size_t operand = table.operand[at];
+        index& known = longest[std::size_t(table.dimensions[at])];
+        known = known == 1 ? extents_of[operand][at - table.first[operand]] : known;
     }
     return longest;
 }
 
 /// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
 /// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
-template <const auto& Table, std::size_t Operands>
+template <class Table>
 class subscript_labels {
 public:
-    explicit subscript_labels([[maybe_unused]] const std::array<const index*, Operands>& extents_of) {
-        if constexpr (Table.has_ellipsis) {
-            const auto longest = extents_by_label<Table>(extents_of);
-            for (std::size_t at = 0; at < Table.first.back(); ++at) {
+    subscript_labels(const Table& table, const index* const* extents_of)
+        : table_(table), dimensions_(table.dimensions) {
+        if (table.has_ellipsis) {
+            const auto longest = extents_by_label(table, extents_of);
+            for (std::size_t at = 0; at < table.dimension_count; ++at) {
                 const auto label = std::size_t(dimensions_[at]);
-                if (Table.is_ellipsis[label] && extent_at<Table>(extents_of, at) == 1 && longest[label] != 1) {
+                const std::size_t operand = table.operand[at];
+                if (table.is_ellipsis[label] && extents_of[operand][at - table.first[operand]] == 1 &&
+                    longest[label] != 1) {
                     dimensions_[at] = no_label;
                 }
             }
@@ -93,16 +94,17 @@ public:
     }
 
     [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
-        return {&dimensions_[Table.first[operand]], &dimensions_[Table.first[operand + 1]]};
+        return {dimensions_.data() + table_.first[operand], dimensions_.data() + table_.first[operand + 1]};
     }
-    static constexpr std::span<const label_id> output() { return {Table.output.data(), Table.output_rank}; }
+    [[nodiscard]] std::span<const label_id> output() const { return {table_.output.data(), table_.output_rank}; }
     /// Of an einsum into an output that is no operand.
-    [[nodiscard]] product_form form() const {
-        return {table_names<Table>, Table.output.data(), dimensions_.data(), write_mode::overwrite, false};
+    [[nodiscard]] product_form form(std::span<const std::string_view> names) const {
+        return {names, table_.output.data(), dimensions_.data(), write_mode::overwrite, false};
     }
 
 private:
-    std::remove_const_t<decltype(Table.dimensions)> dimensions_ = Table.dimensions;
+    const Table& table_;
+    typename Table::template row<label_id> dimensions_;
 };
 
 /// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
@@ -140,12 +142,12 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     constexpr std::size_t count = sizeof...(Operands);
-    const subscript_labels<table, count> labels({operands.extents().data()...});
+    const subscript_labels labels(table, std::data({operands.extents().data()...}));
     std::array<block_handle, count + 1> blocks{handle_of(output), handle_of(operands)...};
     if constexpr ((std::is_same_v<Out, typename Operands::value_type> && ...)) {
-        run_product<Out, std::min<std::size_t>(count, 3)>(labels.form(), blocks, Out(1));
+        run_product<Out, std::min<std::size_t>(count, 3)>(labels.form(table_names<table>), blocks, Out(1));
     } else {
-        const std::vector<statement_leaf> leaves = leaves_of(labels.form(), blocks);
+        const std::vector<statement_leaf> leaves = leaves_of(labels.form(table_names<table>), blocks);
         immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, leaves, nullptr);
         std::array<labelled_block, count> read{};
         std::transform(leaves.begin(), leaves.end(), read.begin(),
@@ -156,17 +158,16 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 
 template <class... Operands>
 struct other_than_dense : refused {
-    static_assert(
-        fits<Operands...>,
-        "ep::einsum: subscripts stand in angle brackets, operands without labels, all of them arrays and views or "
-        "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
+    static_assert(fits<Operands...>,
+                  "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
+                  "arrays and views or "
+                  "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
 };
 
 template <subscripts Text, class... Operands>
 auto new_output(const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    const auto longest =
-        extents_by_label<table>(std::array<const index*, sizeof...(Operands)>{operands.extents().data()...});
+    const auto longest = extents_by_label(table, std::data({operands.extents().data()...}));
     std::array<index, table.output_rank> extents{};
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         extents[dimension] = longest[std::size_t(table.output[dimension])];
@@ -187,13 +188,14 @@ contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
     static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
-    const subscript_labels<table, 2> labels({x.extents().data(), y.extents().data()});
+    const subscript_labels labels(table, std::data({x.extents().data(), y.extents().data()}));
     auto output = new_output<Text>(x, y);
     const view target(output);  // handles refer to extents and strides
     std::array<block_handle, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     small_vector<index, 16> extents;
     operand_block operands[2];
-    return decide(checked_call(labels.form(), blocks, extents, operands, nullptr), element_type_of<T>());
+    return decide(checked_call(labels.form(table_names<table>), blocks, extents, operands, nullptr),
+                  element_type_of<T>());
 }
 
 /// What operands of a string stand for that has a mistake.

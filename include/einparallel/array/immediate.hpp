@@ -24,6 +24,12 @@
 #include <type_traits>
 #include <vector>
 
+namespace einparallel {
+
+struct pairwise_contraction;
+
+}  // namespace einparallel
+
 namespace einparallel::EINPARALLEL_DETAIL {
 
 using labelled_block = labelled_handle<block_handle>;
@@ -132,7 +138,9 @@ public:
     handle product(destination sink, std::span<const label_id> out, std::span<const labelled_block, Count> operands,
                    Out scale) {
         if constexpr (Count > 2) {
-            return chain_product<Out>(*this, sink, out, operands, scale);
+            return chain(sink, out, operands, nullptr, sizeof(Out), [=](bool is_last, const block_call& block) {
+                contract_product<Out>(block, is_last ? scale : Out(1));
+            });
         } else {
             return run(sink, out, operands, sizeof(Out),
                        [=](const block_call& block) { contract_product<Out>(block, scale); });
@@ -153,6 +161,18 @@ public:
     EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,
                                   std::span<const labelled_block> operands, std::size_t element_bytes, block_work work);
 
+    /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
+    /// been read.
+    EINPARALLEL_INLINE handle chain(destination sink, std::span<const label_id> out,
+                                    std::span<const labelled_block> operands,
+                                    const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
+                                    function_ref<void(bool is_last, const block_call&)> contract);
+
+    /// Overwrites the target with Σ of the product of all operands in an order whose results on the way hold at most so
+    /// many bytes at a time; 0: any order. @throws error where there is none
+    EINPARALLEL_INLINE void network(std::span<const labelled_block> operands, std::size_t most_bytes,
+                                    block_work contract);
+
     /// Extents of the labels of the output and the operands, by label id; 1 of others.
     EINPARALLEL_INLINE std::span<const index> learn_extents(std::span<const labelled_block> operands);
 
@@ -167,13 +187,6 @@ private:
     small_vector<index, 16> extents_;  // by label id
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
-
-/// A product of more than two operands, contracted pair by pair in the cheapest order.
-template <Element T>
-[[gnu::visibility("default")]] block_handle chain_product(immediate_builder& builder,
-                                                          immediate_builder::destination sink,
-                                                          std::span<const label_id> out,
-                                                          std::span<const labelled_block> operands, T scale);
 
 /// Z (+)= what the work makes of the operands, element by element. `ends` has a bit for each operand, set where it is
 /// the last one of its term.

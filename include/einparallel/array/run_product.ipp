@@ -3,7 +3,6 @@
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/order/contraction_order.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -17,7 +16,7 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
         for (const statement_leaf& leaf : leaves) {
             operands.push_back(leaf.block);
         }
-        chain_product<T>(builder, form.mode, out, operands, scale);
+        builder.product<T>(form.mode, out, std::span<const labelled_block>(operands), scale);
     } else {
         small_vector<index, 16> extents;
         operand_block operands[2];
@@ -28,17 +27,6 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
             contract_product(call, scale);
         }
     }
-}
-
-template <Element T>
-block_handle chain_product(immediate_builder& builder, immediate_builder::destination sink,
-                           std::span<const label_id> out, std::span<const labelled_block> operands, T scale) {
-    return contract_in_order(
-        builder.learn_extents(operands), out, operands,
-        [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
-            return builder.run(is_last ? sink : std::nullopt, labels, pair, sizeof(T),
-                               [&](const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
-        });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -24,7 +24,7 @@ auto record_einsum(const Tensors&... operands) {
         recording_builder::handle_of(tensor_operand<typename Tensors::value_type, Tensors::rank>{operands.node()})...};
     std::array<const index*, sizeof...(Tensors)> extents{};
     std::transform(nodes.begin(), nodes.end(), extents.begin(), [](const auto& node) { return node->bounds.data(); });
-    const subscript_labels<table, sizeof...(Tensors)> labels(extents);
+    const subscript_labels labels(table, extents.data());
     std::array<labelled_handle<std::shared_ptr<vertex>>, sizeof...(Tensors)> handles;
     for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
         handles[operand] = {nodes[operand], labels.of(operand)};

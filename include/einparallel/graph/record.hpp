@@ -78,7 +78,7 @@ public:
     handle product(destination sink, std::span<const label_id> out, std::span<const operand_type, Count> operands,
                    Out scale) const {
         if constexpr (Count > 2) {
-            return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, Count),
+            return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, operands.size()),
                                      make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
         } else {
             return record(sink, out, operands, make_product_kernel<Out>(scale, Count));
@@ -91,7 +91,6 @@ public:
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
-private:
     /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
     EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(destination sink, std::span<const label_id> out,
                                                               std::span<const operand_type> operands,
@@ -99,6 +98,7 @@ private:
                                                               const std::shared_ptr<const kernel>& last,
                                                               const std::shared_ptr<const kernel>& earlier) const;
 
+private:
     std::span<const std::string_view> names_;
 };
 

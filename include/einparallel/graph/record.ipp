@@ -157,7 +157,7 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
             }
         }
     }
-    return contract_in_order(extents, out, operands,
+    return contract_in_order(order_of_operands(extents, out, labels_of(operands)), out, operands,
                              [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
                                  return record(is_last ? sink : std::nullopt, labels, read,
                                                !is_last           ? earlier

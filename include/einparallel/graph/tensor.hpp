@@ -14,6 +14,7 @@
 #include <einparallel/notation/refused.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -84,6 +85,7 @@ public:
     }
     /// Other values than tensors of this type: refused, with the sentence that says what there is.
     template <class Other>
+        requires(!std::convertible_to<const Other&, tensor>)
     tensor& operator=(const Other& /*other*/) {
         static_assert(detail::is_refused<Other>,
                       "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without "

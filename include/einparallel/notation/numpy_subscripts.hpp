@@ -1,5 +1,6 @@
 #pragma once
-// numpy.einsum's language, read at compile time: "ij,jk->ik", "ii->i", "...ij,...jk->...ik", implicit output, spaces.
+// numpy.einsum's language, read at compile time or at run time: "ij,jk->ik", "ii->i", "...ij,...jk->...ik", implicit
+// output, spaces.
 
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/label.hpp>
@@ -9,7 +10,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace einparallel {
 
@@ -19,35 +23,57 @@ using subscripts = fixed_text<1023>;
 
 namespace detail {
 
+/// The mistakes in a subscript string with their sentences; those of an output label come last.
+// clang-format off
+#define EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(each, of_label)                                                         \
+    each(character,                                                                                                   \
+         "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', "           \
+         "'...' and spaces may stand beside labels")                                                                  \
+    each(arrow, "malformed subscript string: '->' stands at most once, and one output follows it")                    \
+    each(dots, "malformed subscript string: an ellipsis is three dots and stands at most once in an operand")         \
+    each(operand_count_more, "more operands than subscripts: every operand needs its own, separated by ','")          \
+    each(operand_count_less, "more subscripts than operands: every subscript needs an operand")                       \
+    each(rank, "the number of labels in a subscript differs from the rank of its operand")                            \
+    each(ellipsis_rank, "a subscript with an ellipsis has more labels than its operand has dimensions")               \
+    each(label_count, "more than 32,767 labels")                                                                      \
+    each(ellipsis_output,                                                                                             \
+         "an operand's ellipsis stands for dimensions that the output lacks: "                                        \
+         "write '...' in the output")                                                                                 \
+    of_label(output_unknown, "this output label appears in no operand")                                               \
+    of_label(output_repeated, "this output label is repeated")
+// clang-format on
+
+#define EINPARALLEL_DETAIL_NAME(name, sentence) name,
 enum class subscript_problem : std::uint8_t {
-    none,
-    character,
-    arrow,
-    dots,
-    operand_count_more,
-    operand_count_less,
-    rank,
-    ellipsis_rank,
-    ellipsis_output,
-    output_unknown,
-    output_repeated
+    EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_NAME, EINPARALLEL_DETAIL_NAME) none
 };
+#undef EINPARALLEL_DETAIL_NAME
+
+/// The size of tables that are made at run time.
+inline constexpr std::size_t size_at_run_time = std::size_t(-1);
 
 /// What a subscript string says for operands of given ranks. `Size` bounds the number of labels of all operands
 /// together, and of the output.
-template <std::size_t Size, std::size_t Operands>
+template <std::size_t Size>
 struct subscript_table {
+    /// By label, dimension or operand.
+    template <class T>
+    using row = std::conditional_t<Size == size_at_run_time, std::vector<T>, std::array<T, Size + 2>>;
+
     subscript_problem problem = subscript_problem::none;
+    bool has_numbers = false;  ///< labels may be whole numbers, with spaces between them
     std::size_t label_count = 0;
-    std::array<label_name, Size + 1> names{};
+    row<label_name> names{};
     bool has_ellipsis = false;
-    std::array<bool, Size + 1> is_ellipsis{};       ///< by label: extent 1 may stand against a longer one
-    std::array<label_id, Size + 1> dimensions{};    ///< labels of all operands, one after another
-    std::array<std::size_t, Size + 1> operand{};    ///< of each of these
-    std::array<std::size_t, Operands + 1> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
-    std::array<label_id, Size + 1> output{};
+    row<bool> is_ellipsis{};     ///< by label: extent 1 may stand against a longer one
+    row<label_id> dimensions{};  ///< labels of all operands, one after another
+    std::size_t dimension_count = 0;
+    row<std::size_t> operand{};  ///< of each of these
+    row<std::size_t> first{};    ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
+    row<label_id> output{};
     std::size_t output_rank = 0;
-    label_name culprit{};  ///< the output label that is unknown or repeated
+    label_name culprit{};             ///< the output label that is unknown or repeated
+    std::size_t culprit_operand = 0;  ///< the operand whose subscript has the mistake
 
     /// Number of a label; label_count where there is none of this name.
     [[nodiscard]] constexpr std::size_t find(const label_name& name) const {
@@ -68,12 +94,15 @@ struct subscript_table {
     }
 };
 
-/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, 0 where there is no
-/// label.
-constexpr std::size_t label_length(std::string_view text) {
+/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, those of a number
+/// where there may be numbers, 0 where there is no label.
+constexpr std::size_t label_length(std::string_view text, bool has_numbers) {
     const auto lead = static_cast<unsigned char>(text[0]);
     if ((lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z')) {
         return 1;
+    }
+    if (const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size()); digits > 0) {
+        return has_numbers && digits < sizeof(label_name) ? digits : 0;
     }
     const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
     if (length > text.size()) {
@@ -94,6 +123,9 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
                                            std::size_t ellipsis_rank) {
     bool seen_ellipsis = false;
     while (!text.empty()) {
+        if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {
+            return subscript_problem::label_count;
+        }
         std::size_t length = 1;
         if (text.front() == '.') {
             if (!text.starts_with("...") || seen_ellipsis) {
@@ -106,7 +138,7 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
                 table.has_ellipsis = table.is_ellipsis[std::size_t(into[count++])] = true;
             }
         } else if (text.front() != ' ') {
-            length = label_length(text);
+            length = label_length(text, table.has_numbers);
             if (length == 0) {
                 return subscript_problem::character;
             }
@@ -134,49 +166,52 @@ constexpr std::size_t input_count(std::string_view text) {
     const std::string_view inputs = input_subscripts(text);
     return 1 + std::size_t(std::count(inputs.begin(), inputs.end(), ','));
 }
-/// Labels spelled in one subscript, "..." not counted: characters of UTF-8 but dots and spaces.
-constexpr std::size_t spelled_labels(std::string_view text) {
-    return std::size_t(std::count_if(
-        text.begin(), text.end(), [](char byte) { return byte != ' ' && byte != '.' && !continues_character(byte); }));
+/// Labels spelled in one subscript, "..." not counted: what neither dots nor spaces are.
+constexpr std::size_t spelled_labels(std::string_view text, bool has_numbers = false) {
+    std::size_t count = 0;
+    for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
+        length = std::max<std::size_t>(label_length(text, has_numbers), 1);
+        count += text.front() != ' ' && text.front() != '.' ? 1 : 0;
+    }
+    return count;
 }
 
-template <std::size_t Size, std::size_t Operands>
-constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
-                                                          const std::array<std::size_t, Operands>& ranks) {
-    // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
-    const std::string_view text = spelled.view();
-    subscript_table<Size, Operands> table;
-    const auto fail = [&](subscript_problem problem) {
-        table.problem = problem;
-        return table;
-    };
+/// Reads a string for operands of these ranks. Returns the problem. @param table  with rows that are long enough
+template <class Table>
+constexpr subscript_problem read_string(Table& table, std::string_view text, const std::size_t* ranks,
+                                        std::size_t operands) {
+    table.culprit_operand = operands;
     const std::string_view inputs = input_subscripts(text);
     const std::string_view output = text.substr(std::min(inputs.size() + 2, text.size()));
     if (inputs.find_first_of("->") != std::string_view::npos || output.find_first_of("->,") != std::string_view::npos) {
-        return fail(subscript_problem::arrow);
+        return subscript_problem::arrow;
     }
-    if (const std::size_t count = input_count(text); count != Operands) {
-        return fail(count < Operands ? subscript_problem::operand_count_more : subscript_problem::operand_count_less);
+    if (const std::size_t count = input_count(text); count != operands) {
+        return count < operands ? subscript_problem::operand_count_more : subscript_problem::operand_count_less;
     }
 
-    std::size_t count = 0;
+    std::size_t& count = table.dimension_count;
     std::size_t widest_ellipsis = 0;
-    for (std::size_t operand = 0; operand < Operands; ++operand) {
-        const std::string_view one = input_subscript(text, operand);
+    std::string_view rest = inputs;
+    for (std::size_t operand = 0; operand < operands; ++operand) {
+        const std::string_view one = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
         const bool has_ellipsis = one.find('.') != std::string_view::npos;
-        const std::size_t labels = spelled_labels(one);
+        const std::size_t labels = spelled_labels(one, table.has_numbers);
         const std::size_t ellipsis_rank = has_ellipsis && ranks[operand] > labels ? ranks[operand] - labels : 0;
+        table.culprit_operand = operand;
         const subscript_problem problem = read_subscript(table, one, table.dimensions, count, ellipsis_rank);
         if (problem != subscript_problem::none) {
-            return fail(problem);
+            return problem;
         }
         if (labels + ellipsis_rank != ranks[operand]) {
-            return fail(has_ellipsis ? subscript_problem::ellipsis_rank : subscript_problem::rank);
+            return has_ellipsis ? subscript_problem::ellipsis_rank : subscript_problem::rank;
         }
         widest_ellipsis = std::max(widest_ellipsis, ellipsis_rank);
         table.first[operand + 1] = count;
-        std::fill(&table.operand[table.first[operand]], &table.operand[count], operand);
+        std::fill(table.operand.data() + table.first[operand], table.operand.data() + count, operand);
     }
+    table.culprit_operand = operands;
 
     // An implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
     const bool is_implicit = inputs.size() == text.size();
@@ -184,7 +219,7 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
     const subscript_problem problem =
         read_subscript(table, is_implicit ? "..." : output, table.output, table.output_rank, widest_ellipsis);
     if (problem != subscript_problem::none) {
-        return fail(problem);
+        return problem;
     }
     if (is_implicit) {
         const std::size_t spelled_once = table.output_rank;
@@ -194,23 +229,31 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
                 table.output[table.output_rank++] = label_id(label);
             }
         }
-        std::sort(&table.output[spelled_once], &table.output[table.output_rank], [&](label_id a, label_id b) {
-            return table.names[std::size_t(a)].view() < table.names[std::size_t(b)].view();
-        });
-        return table;
+        std::sort(table.output.data() + spelled_once, table.output.data() + table.output_rank,
+                  [&](label_id a, label_id b) {
+                      return table.names[std::size_t(a)].view() < table.names[std::size_t(b)].view();
+                  });
+        return subscript_problem::none;
     }
     const label_id* const labels = table.output.data();
     for (std::size_t at = 0; at < table.output_rank; ++at) {
         const auto label = std::size_t(labels[at]);
         if (label >= known || std::find(labels, labels + at, labels[at]) != labels + at) {
             table.culprit = table.names[label];
-            return fail(label >= known ? subscript_problem::output_unknown : subscript_problem::output_repeated);
+            return label >= known ? subscript_problem::output_unknown : subscript_problem::output_repeated;
         }
     }
     const bool lacks_ellipsis = widest_ellipsis > 0 && output.find('.') == std::string_view::npos;
-    return fail(lacks_ellipsis ? subscript_problem::ellipsis_output : subscript_problem::none);
+    return lacks_ellipsis ? subscript_problem::ellipsis_output : subscript_problem::none;
 }
 
+template <std::size_t Size, std::size_t Operands>
+constexpr subscript_table<Size> read_subscripts(subscripts spelled, const std::array<std::size_t, Operands>& ranks) {
+    // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
+    subscript_table<Size> table;
+    table.problem = read_string(table, spelled.view(), ranks.data(), Operands);
+    return table;
+}
 /// The table of a subscript string for operands of these ranks.
 template <subscripts Text, std::size_t... Ranks>
 inline constexpr auto subscript_table_of =
@@ -221,39 +264,22 @@ template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
 inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
                                              ? subscript_table_of<Text, Ranks...>.culprit
                                              : label_name();
-template <label_name Label>
-inline constexpr bool output_label_is_in_an_operand = Label == label_name();
-template <label_name Label>
-inline constexpr bool output_label_stands_once = Label == label_name();
+template <subscript_problem Problem, label_name Label>
+inline constexpr bool output_label_keeps_rule = Label == label_name();
 
 /// One sentence for every mistake in a subscript string; what functions of such a string return.
 template <subscripts Text, std::size_t... Ranks>
 struct check_subscripts : refused {
     static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
-    static_assert(
-        problem != subscript_problem::character,
-        "ep::einsum: malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', "
-        "'...' and spaces may stand beside labels");
-    static_assert(problem != subscript_problem::arrow,
-                  "ep::einsum: malformed subscript string: '->' stands at most once, and one output follows it");
-    static_assert(
-        problem != subscript_problem::dots,
-        "ep::einsum: malformed subscript string: an ellipsis is three dots and stands at most once in an operand");
-    static_assert(problem != subscript_problem::operand_count_more,
-                  "ep::einsum: more operands than subscripts: every operand needs its own, separated by ','");
-    static_assert(problem != subscript_problem::operand_count_less,
-                  "ep::einsum: more subscripts than operands: every subscript needs an operand");
-    static_assert(problem != subscript_problem::rank,
-                  "ep::einsum: the number of labels in a subscript differs from the rank of its operand");
-    static_assert(problem != subscript_problem::ellipsis_rank,
-                  "ep::einsum: a subscript with an ellipsis has more labels than its operand has dimensions");
-    static_assert(
-        problem != subscript_problem::ellipsis_output,
-        "ep::einsum: an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output");
-    static_assert(output_label_is_in_an_operand<culprit_of<subscript_problem::output_unknown, Text, Ranks...>>,
-                  "ep::einsum: this output label appears in no operand");
-    static_assert(output_label_stands_once<culprit_of<subscript_problem::output_repeated, Text, Ranks...>>,
-                  "ep::einsum: this output label is repeated");
+#define EINPARALLEL_DETAIL_REFUSE(name, sentence) \
+    static_assert(problem != subscript_problem::name, "ep::einsum: " sentence);
+#define EINPARALLEL_DETAIL_REFUSE_LABEL(name, sentence)                                                        \
+    static_assert(                                                                                             \
+        output_label_keeps_rule<subscript_problem::name, culprit_of<subscript_problem::name, Text, Ranks...>>, \
+        "ep::einsum: " sentence);
+    EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_REFUSE, EINPARALLEL_DETAIL_REFUSE_LABEL)
+#undef EINPARALLEL_DETAIL_REFUSE
+#undef EINPARALLEL_DETAIL_REFUSE_LABEL
 };
 
 template <subscripts Text, std::size_t... Ranks>

@@ -32,9 +32,11 @@ inline constexpr std::size_t exact_order_limit = 12;
 /// a single tensor are summed), then the fewest elements of intermediates; outer products are considered. Beyond: a
 /// greedy order, annealed. Deterministic: the same on every rank, with every compiler.
 /// @param extents by label id
+/// @param at_once  contractions follow at once: the search takes a share of their time, and they come depth first, so
+///                 that few results are held at a time
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents);
+    const std::vector<index>& extents, bool at_once = false);
 
 }  // namespace einparallel
 
@@ -43,7 +45,19 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The order for a product in memory: `extents` by label id, operands' dimensions without a label left out. None for an
 /// element-wise product, in which every operand has every label of the output and nothing else.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands);
+    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
+    bool at_once = false);
+
+/// The order of a product that is contracted at once, and the labels that are fixed so that results on the way hold at
+/// most so many bytes at a time, where that is not 0: one after the other that which costs the fewest multiply-adds.
+struct sliced_order {
+    std::vector<pairwise_contraction> steps;
+    std::vector<label_id> fixed;
+};
+/// @throws error where more bytes are held with all labels fixed
+EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
+                                             const std::vector<std::vector<label_id>>& operands,
+                                             std::size_t element_bytes, std::size_t most_bytes);
 
 /// The order that contracts, among pairs that share a label, the one with the smallest size of result − `weight` ·
 /// sizes of the pair first; whatever is left then has nothing in common and is multiplied smallest first.
@@ -64,8 +78,8 @@ constexpr std::uint64_t next_random(std::uint64_t& state) {
 }
 
 /// A cheap order of many tensors: greedy ones, then the tree of the best annealed by turning one contraction at a time.
-/// It never costs more than the greedy ones, and weighs no more turns than it takes operations.
-EINPARALLEL_INLINE found_order annealed_order(const product_network& net);
+/// It never costs more than the greedy ones, and weighs no more turns than it takes operations, times `effort`.
+EINPARALLEL_INLINE found_order annealed_order(const product_network& net, double effort = 1);
 
 /// Labels of every result: those of the left tensor, then the right one's own, without what nobody needs any more.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vector<tensor_pair>& steps,
@@ -73,18 +87,22 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
                                                                  const std::vector<label_id>& output,
                                                                  std::size_t label_count);
 
-/// Chooses the order for these extents (by label id) of operands, which have a handle and labels, and calls
-/// contract(is_last, labels, pair) for each contraction, which returns the handle of its result. `is_last` is true for
-/// the one that makes the output, whose labels are `out`. An element-wise product (every operand has every label of the
-/// output, and nothing else) is one contraction of all.
-template <class Operand, class Contract>
-auto contract_in_order(std::span<const index> extents, std::span<const label_id> out, std::span<const Operand> operands,
-                       const Contract& contract) {
+/// The labels of each of these operands.
+template <class Operand>
+std::vector<std::vector<label_id>> labels_of(std::span<const Operand> operands) {
     std::vector<std::vector<label_id>> labels;
     for (const Operand& operand : operands) {
         labels.emplace_back(operand.labels.begin(), operand.labels.end());
     }
-    const std::vector<pairwise_contraction> order = order_of_operands(extents, out, labels);
+    return labels;
+}
+
+/// Calls contract(is_last, labels, pair) for each contraction of operands, which have a handle and labels; it returns
+/// the handle of its result. `is_last` is true for the one that makes the output, whose labels are `out`. Without an
+/// order this is one contraction of all.
+template <class Operand, class Contract>
+auto contract_in_order(const std::vector<pairwise_contraction>& order, std::span<const label_id> out,
+                       std::span<const Operand> operands, const Contract& contract) {
     if (order.empty()) {
         return contract(true, out, operands);
     }

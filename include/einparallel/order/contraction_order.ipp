@@ -25,7 +25,7 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
     };
     const std::size_t tensors = 2 * net.operands - 1;
     const std::size_t words = net.labels.words();
-    label_sets labels(net.extents.size(), tensors + 1);  // of the operands, the results, and the last join's result
+    label_sets labels(64 * words, tensors + 1);  // of the operands, the results, and the last join's result
     std::vector<std::vector<std::size_t>> having(net.extents.size());  // by label: tensors that have it or had it
     std::vector<std::size_t> users(net.extents.size(), 0);  // by label: tensors not yet contracted, and the output
     std::vector<bool> alive(tensors, false);                // there, and not yet contracted
@@ -123,7 +123,7 @@ EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, cons
     for (pairwise_contraction& step : with_labels(steps, labels, output, net.extents.size())) {
         labels.push_back(std::move(step.labels));
     }
-    label_sets sets(net.extents.size(), labels.size());
+    label_sets sets(64 * net.labels.words(), labels.size());
     for (std::size_t tensor = 0; tensor < labels.size(); ++tensor) {
         for (const label_id label : labels[tensor]) {
             sets.insert(tensor, std::size_t(label));
@@ -192,7 +192,7 @@ EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<
     return {in_order(std::move(steps)), std::accumulate(operations.begin(), operations.end(), 0.0)};
 }
 
-EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
+EINPARALLEL_INLINE found_order annealed_order(const product_network& net, double effort) {
     constexpr double temperatures[] = {0.125, 1, 4};  // each run begins with the best order so far
     constexpr double most_turns = 4.5e6;
     constexpr double most_sweeps = 1500;  // of a run: the same turns in more runs find better orders
@@ -205,7 +205,7 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     for (const double weight : {0.5, 0.0, 2.0}) {
         consider(greedy_order(net, weight));
     }
-    const double turns = std::min(best.operations, most_turns);
+    const double turns = std::min(best.operations * effort, most_turns);
     const double sweeps = std::floor(std::min(turns / 3 / double(net.operands), most_sweeps));
     const auto runs = sweeps < 1 ? 0 : std::max<std::size_t>(3, std::size_t(turns / sweeps) / net.operands);
     for (std::size_t run = 0; run < runs; ++run) {
@@ -248,14 +248,15 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 }
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands) {
+    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
+    bool at_once) {
     const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
     if (all_in(operands, is_like_output)) {
         return {};
     }
-    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()});
+    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()}, at_once);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -264,7 +265,7 @@ namespace einparallel {
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents) {
+    const std::vector<index>& extents, bool at_once) {
     if (operands.size() < 2) {
         return {};
     }
@@ -273,10 +274,13 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
         steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
-                                                     : detail::annealed_order(net).steps;
+                                                     : detail::annealed_order(net, at_once ? 2.5e-4 : 1).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }
+    }
+    if (at_once) {
+        steps = detail::in_order(std::move(steps), true);
     }
     return detail::with_labels(steps, operands, output, extents.size());
 }

@@ -18,8 +18,8 @@ EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& n
     const std::size_t subsets = std::size_t{1} << net.operands;
     const std::size_t words = net.labels.words();
     const std::uint64_t* const output = net.labels.of(net.operands);
-    label_sets any(net.extents.size(), subsets);   // labels of the tensors of a subset
-    label_sets kept(net.extents.size(), subsets);  // labels that the product of the subset must still have
+    label_sets any(64 * words, subsets);   // labels of the tensors of a subset
+    label_sets kept(64 * words, subsets);  // labels that the product of the subset must still have
     for (std::size_t subset = 1; subset < subsets; ++subset) {
         const std::uint64_t* const lowest = net.labels.of(std::size_t(std::countr_zero(subset)));
         for (std::size_t word = 0; word < words; ++word) {

@@ -68,14 +68,15 @@ EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<la
     return net;
 }
 
-EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> steps) {
+EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> steps, bool depth_first) {
     const std::size_t operands = steps.size() + 1;
     const auto bottom_up = [&] {
         std::vector<std::size_t> listed(steps.empty() ? 0 : 1, steps.size() - 1);
         for (std::size_t position = 0; position < listed.size(); ++position) {
             for (const std::size_t part : {steps[listed[position]].left, steps[listed[position]].right}) {
                 if (part >= operands) {
-                    listed.push_back(part - operands);
+                    listed.insert(depth_first ? listed.begin() + std::ptrdiff_t(position) + 1 : listed.end(),
+                                  part - operands);
                 }
             }
         }

@@ -8,6 +8,7 @@
 #include <einparallel/array/pieces.ipp>
 #include <einparallel/array/print.ipp>
 #include <einparallel/array/resolve.ipp>
+#include <einparallel/array/run_network.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
@@ -25,6 +26,7 @@
 #include <einparallel/order/contraction_order.ipp>
 #include <einparallel/order/exact_order.ipp>
 #include <einparallel/order/product_network.ipp>
+#include <einparallel/order/sliced_order.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 const char EINPARALLEL_DETAIL_ABI = 0;

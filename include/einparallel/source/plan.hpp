@@ -11,6 +11,7 @@
 #include <einparallel/graph/einsum_graph.ipp>
 #include <einparallel/graph/inputs.ipp>
 #include <einparallel/graph/names.ipp>
+#include <einparallel/graph/network.ipp>
 #include <einparallel/graph/product_tree.ipp>
 #include <einparallel/graph/record.ipp>
 #include <einparallel/graph/text.ipp>

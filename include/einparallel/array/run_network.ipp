@@ -1,0 +1,77 @@
+#pragma once
+// Products of many operands, pair by pair, and in parts where memory is limited.
+
+#include <einparallel/array/immediate.hpp>
+
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/order/contraction_order.hpp>
+
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
+    destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
+    const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
+    function_ref<void(bool is_last, const block_call&)> contract) {
+    return contract_in_order(
+        order != nullptr ? *order : order_of_operands(learn_extents(operands), out, labels_of(operands)), out, operands,
+        [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> read) {
+            const handle made = run(is_last ? sink : std::nullopt, labels, read, element_bytes,
+                                    [&](const block_call& block) { contract(is_last, block); });
+            std::erase_if(temporaries_, [&](const auto& own) {
+                return any_in(read, [&](const auto& each) { return each.handle.data == own->bytes.get(); });
+            });
+            return made;
+        });
+}
+
+EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_block> operands, std::size_t most_bytes,
+                                                   block_work contract) {
+    const std::span<const index> learnt = learn_extents(operands);
+    const std::vector<index> extents(learnt.begin(), learnt.end());
+    const std::span<const label_id> out = target_.labels;
+    const std::size_t bytes = target_.handle.element_bytes;
+    const sliced_order found = order_within(extents, out, labels_of(operands), bytes, most_bytes);
+
+    // A label that is fixed becomes none, and every block begins at its index.
+    std::vector<labelled_block> part(operands.begin(), operands.end());
+    part.push_back(target_);
+    std::vector<std::vector<label_id>> labels = labels_of(std::span<const labelled_block>(part));
+    std::vector<index> steps;  // in bytes, by fixed label and block
+    for (const label_id fixed : found.fixed) {
+        for (std::size_t block = 0; block < part.size(); ++block) {
+            index& step = steps.emplace_back(0);
+            for (std::size_t dimension = 0; dimension < labels[block].size(); ++dimension) {
+                if (labels[block][dimension] == fixed) {
+                    step += part[block].handle.strides[dimension] * index(bytes);
+                    labels[block][dimension] = no_label;
+                }
+            }
+            part[block].labels = labels[block];
+        }
+    }
+    index parts = 1;
+    for_each_in(found.fixed, [&](label_id fixed) { parts *= extents[std::size_t(fixed)]; });
+    const std::vector<labelled_block> first = part;
+    for (index number = 0; number < parts; ++number) {
+        write_mode mode = write_mode::overwrite;
+        part = first;
+        index rest = number;
+        for (std::size_t step = 0; step < steps.size(); ++step) {
+            const std::size_t block = step % part.size();
+            const label_id fixed = found.fixed[step / part.size()];
+            const index at = rest % extents[std::size_t(fixed)];
+            part[block].handle.data = static_cast<const std::byte*>(part[block].handle.data) + at * steps[step];
+            if (block + 1 == part.size()) {
+                rest /= extents[std::size_t(fixed)];
+                mode = at == 0 || found_in(fixed, out) ? mode : write_mode::combine;
+            }
+        }
+        target_ = part.back();
+        chain(mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
+              [&](bool /*is_last*/, const block_call& block) { contract(block); });
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,273 @@
+#pragma once
+// Einsums known at run time, of any number of tensors: ep::einsum("ij,jk->ik", A, B) and ep::network<double>.
+
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+template <class T>
+class unranked;
+
+namespace EINPARALLEL_DETAIL {
+
+/// Row-major elements whose rank is known at run time, or a vertex.
+struct unranked_result {
+    std::vector<index> extents;
+    lines_owner elements;
+    std::shared_ptr<vertex> node;
+};
+
+/// The operands of an einsum known at run time; copied where a copy of the list gets one more.
+struct unranked_operand;
+using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
+
+/// Appends elements in memory. @param owner  of elements that the list keeps, or null
+EINPARALLEL_INLINE void add_block(operand_list& list, const void* data, std::span<const index> extents,
+                                  const index* strides, const std::shared_ptr<const void>* owner);
+EINPARALLEL_INLINE void add_result(operand_list& list, const unranked_result& made,
+                                   const std::shared_ptr<const void>* owner);
+EINPARALLEL_INLINE void add_vertex(operand_list& list, std::size_t rank, element_type element,
+                                   const std::shared_ptr<vertex>& node);
+
+/// The einsum of a subscript string: computed, or recorded where operands are vertices.
+/// @param make_product  of so many operands
+/// @param most_bytes  that results on the way may hold at a time; 0: any
+/// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
+EINPARALLEL_INLINE std::shared_ptr<unranked_result> einsum_of(
+    std::string_view text, bool has_numbers, const operand_list& list,
+    std::shared_ptr<const kernel> (*make_product)(std::size_t operands), std::size_t most_bytes);
+template <class T>
+std::shared_ptr<const kernel> product_of_type(std::size_t operands) {
+    return make_product_kernel<T>(T(1), operands);
+}
+
+EINPARALLEL_INLINE std::shared_ptr<unranked_result> new_result(std::vector<index> extents, std::size_t element_bytes);
+
+/// @throws error where the result has another rank, or is no array or no tensor as what it is assigned to
+EINPARALLEL_INLINE void check_assigned(const unranked_result& made, std::size_t rank, bool to_array);
+
+/// The labels of a tensor as a network is told them.
+struct network_labels {
+    network_labels(std::initializer_list<extent> numbers) { append(numbers); }
+    template <class Labels>
+    network_labels(const Labels& labels) {
+        if constexpr (std::convertible_to<const Labels&, std::string_view>) {
+            text = std::string_view(labels);
+        } else {
+            append(labels);
+        }
+    }
+
+    std::string text;
+
+private:
+    template <class Numbers>
+    void append(const Numbers& numbers) {
+        for (const extent number : numbers) {
+            text += std::to_string(number.value) + ' ';
+        }
+    }
+};
+
+template <class T>
+inline constexpr bool is_unranked = false;
+template <class T>
+inline constexpr bool is_unranked<unranked<T>> = true;
+
+template <class T>
+concept EinsumOperand = DenseOperand<T> || TensorOperand<T> || is_unranked<T>;
+
+/// Its element type.
+template <class Operand>
+struct operand_element : std::type_identity<typename Operand::value_type> {};
+template <DenseOperand Operand>
+struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
+
+/// to(labels) = from(labels).
+template <class To, class From, std::size_t... Dimension>
+void assign_elements(To& to, const From& from, std::index_sequence<Dimension...> /*dimensions*/) {
+    to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
+}
+
+/// Appends an operand with elements of type T. @param owner  of its memory, where the list keeps it
+template <class T, class Given>
+void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>* owner = nullptr) {
+    constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
+    if constexpr (is_unranked<Given>) {
+        static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
+        add_result(list, operand.made(), owner);
+    } else if constexpr (TensorOperand<Given>) {
+        if constexpr (is_same) {
+            add_vertex(list, Given::rank, element_type_of<T>(), operand.node());
+        } else {
+            tensor<T, Given::rank> made;
+            assign_elements(made, operand, std::make_index_sequence<Given::rank>());
+            add_operand<T>(list, made);
+        }
+    } else {
+        const auto seen = readable(operand);
+        if constexpr (is_same) {
+            add_block(list, seen.data(), seen.extents(), seen.strides().data(), owner);
+        } else {
+            const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
+            assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
+            const std::shared_ptr<const void> kept = made;
+            add_operand<T>(list, *made, &kept);
+        }
+    }
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A tensor whose rank is known at run time: what einsums known at run time make and read. It is assigned to an array,
+/// or where it was recorded to a tensor: `ep::array<double, 2> C = ep::einsum("ij,jk->ik", A, B)`.
+template <class T>
+class unranked {
+public:
+    using value_type = T;
+
+    /// Row-major elements, zeroed. A negative extent is an ep::error.
+    explicit unranked(std::vector<index> extents) : made_(detail::new_result(std::move(extents), sizeof(T))) {}
+    /// What an einsum made. A template, so that a braced list never means this one.
+    template <std::same_as<std::shared_ptr<detail::unranked_result>> Made>
+    explicit unranked(Made made) : made_(std::move(made)) {}
+    unranked(unranked&&) noexcept = default;
+    unranked& operator=(unranked&&) noexcept = default;
+    ~unranked() = default;
+
+    /// One for each dimension.
+    [[nodiscard]] const std::vector<index>& extents() const { return made_->extents; }
+    /// Number of elements.
+    [[nodiscard]] index size() const { return detail::element_count(made_->extents); }
+    /// The first element; row-major. Null where it was recorded, and once the elements have moved.
+    [[nodiscard]] T* data() { return static_cast<T*>(made_->elements.get()); }
+    /// The same for reading.
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(made_->elements.get()); }
+    /// For einsums.
+    [[nodiscard]] const detail::unranked_result& made() const { return *made_; }
+
+    /// The elements, which move. @throws error for another rank, and where the einsum was recorded
+    template <std::size_t Rank>
+    operator array<T, Rank>() && {
+        const std::array<index, Rank> extents = shape<Rank>();
+        made_->extents.clear();
+        return array<T, Rank>(extents, std::move(made_->elements));
+    }
+    /// A copy of them.
+    template <std::size_t Rank>
+    operator array<T, Rank>() const& {
+        array<T, Rank> copy(shape<Rank>(), detail::first_elements::unwritten);
+        std::copy(data(), data() + size(), copy.data());
+        return copy;
+    }
+    /// The recorded tensor. @throws error for another rank, and where elements are in memory
+    template <std::size_t Rank>
+    operator tensor<T, Rank>() const {
+        detail::check_assigned(*made_, Rank, false);
+        return tensor<T, Rank>(made_->node);
+    }
+
+private:
+    template <std::size_t Rank>
+    std::array<index, Rank> shape() const {
+        detail::check_assigned(*made_, Rank, true);
+        std::array<index, Rank> extents{};
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            extents[dimension] = made_->extents[dimension];
+        }
+        return extents;
+    }
+
+    std::shared_ptr<detail::unranked_result> made_;  // of this one alone
+};
+
+inline namespace EINPARALLEL_WAY {
+
+/// The einsum of a subscript string that is known at run time, in the language of einsum<"ij,jk->ik">(A, B): of arrays
+/// and views it is computed, of tensors recorded, in the operands' common element type. The result is assigned to an
+/// array or a tensor of its rank. Operands may be ep::unranked, too.
+/// @throws error for a mistake in the string, naming the subscript or the label, and for extents that disagree; a
+/// tensor of these keeps them until the next decompose
+template <class Text, detail::EinsumOperand... Operands>
+    requires(sizeof...(Operands) > 0 && std::convertible_to<const Text&, std::string_view>)
+auto einsum(const Text& subscripts, const Operands&... operands) {
+    using T = typename detail::common_element<typename detail::operand_element<Operands>::type...>::type;
+    detail::operand_list list;
+    (detail::add_operand<T>(list, operands), ...);
+    return unranked<T>(detail::einsum_of(subscripts, false, list, &detail::product_of_type<T>, 0));
+}
+
+}  // namespace EINPARALLEL_WAY
+
+/// A product of tensors whose number and labels are known at run time:
+/// `ep::network<double> net; net.add(A, "ij").add(B, "jk"); ep::array<double, 2> C = net.result("ik");`
+/// Labels are letters or other characters of Unicode, "ij", or numbers from 0 on, {0, 1} or a std::vector of integers
+/// (or "0 1"), 32,767 of them at most. Labels that the result lacks are summed; a network may fall into parts that
+/// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
+template <class T>
+class network {
+public:
+    /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until
+    /// the last result, rvalues are kept. Elements of other types become elements of type T.
+    template <class Operand>
+    network& add(Operand&& operand, const detail::network_labels& labels) {
+        using Given = std::remove_cvref_t<Operand>;
+        static_assert(detail::EinsumOperand<Given>,
+                      "ep::network: a tensor of a network is an array, a view, an "
+                      "ep::tensor or an ep::unranked: net.add(A, \"ij\")");
+        if constexpr (std::is_lvalue_reference_v<Operand>) {
+            detail::add_operand<T>(operands_, operand);
+        } else {
+            const auto kept = std::make_shared<Given>(std::forward<Operand>(operand));
+            const std::shared_ptr<const void> owner = kept;
+            detail::add_operand<T>(operands_, *kept, &owner);
+        }
+        text_ += labels.text + ',';
+        return *this;
+    }
+
+    /// Results on the way take no more memory than this at a time; 0, the default, is no limit. Where no order does,
+    /// labels are fixed one after the other and the parts are summed: more work in less memory. Operands and the result
+    /// are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
+    network& memory_limit(std::size_t bytes) {
+        most_bytes_ = bytes;
+        return *this;
+    }
+
+    /// The product of all tensors, summed over the labels that are not named here; as often as it is asked for.
+    /// @throws error as einsum does, for a network without tensors, and for a limit that cannot be met
+    [[nodiscard]] unranked<T> result(const detail::network_labels& labels) const {
+        return unranked<T>(
+            detail::einsum_of(text_.substr(0, text_.size() - (text_.empty() ? 0 : 1)) + "->" + labels.text, true,
+                              operands_, &detail::product_of_type<T>, most_bytes_));
+    }
+
+private:
+    std::string text_;  // the subscripts, a comma behind each
+    detail::operand_list operands_;
+    std::size_t most_bytes_ = 0;
+};
+
+}  // namespace einparallel

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <einparallel/graph/network.hpp>
+
+#include <string>
+#include <tuple>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
+struct unranked_operand {
+    std::vector<index> extents;
+    std::vector<index> strides;         ///< of elements in memory, in elements
+    const void* data = nullptr;         ///< the first of these
+    std::shared_ptr<const void> owner;  ///< of elements that the list keeps
+    std::shared_ptr<vertex> node;       ///< null for elements in memory
+};
+
+EINPARALLEL_SELDOM void append(operand_list& list, unranked_operand operand) {
+    if (list == nullptr || list.use_count() > 1) {
+        list = list == nullptr ? std::make_shared<std::vector<unranked_operand>>()
+                               : std::make_shared<std::vector<unranked_operand>>(*list);
+    }
+    list->push_back(std::move(operand));
+}
+
+EINPARALLEL_SELDOM void add_block(operand_list& list, const void* data, std::span<const index> extents,
+                                  const index* strides, const std::shared_ptr<const void>* owner) {
+    append(list, {{extents.begin(), extents.end()},
+                  {strides, strides + extents.size()},
+                  data,
+                  owner != nullptr ? *owner : nullptr,
+                  nullptr});
+}
+
+EINPARALLEL_SELDOM void add_result(operand_list& list, const unranked_result& made,
+                                   const std::shared_ptr<const void>* owner) {
+    std::vector<index> strides(made.extents);
+    dense_strides(made.extents, strides.data());
+    append(list, {made.extents, strides, made.elements.get(), owner != nullptr ? *owner : nullptr, made.node});
+}
+
+EINPARALLEL_SELDOM void add_vertex(operand_list& list, std::size_t rank, element_type element,
+                                   const std::shared_ptr<vertex>& node) {
+    const std::shared_ptr<vertex> known = node != nullptr ? node : unassigned_vertex(rank, element);
+    append(list, {known->bounds, {}, nullptr, nullptr, known});
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<unranked_result> new_result(std::vector<index> extents, std::size_t element_bytes) {
+    auto made = std::make_shared<unranked_result>();
+    made->elements.reset(new_elements(extents, element_bytes, first_elements::zeros));
+    made->extents = std::move(extents);
+    return made;
+}
+
+EINPARALLEL_SELDOM void check_assigned(const unranked_result& made, std::size_t rank, bool to_array) {
+    expect(to_array == (made.node == nullptr), to_array
+                                                   ? "ep::unranked: a recorded result is assigned to an ep::tensor"
+                                                   : "ep::unranked: a computed result is assigned to an ep::array");
+    expect(made.extents.size() == rank, "ep::unranked: a result of rank " + std::to_string(made.extents.size()) +
+                                            " is assigned to one of rank " + std::to_string(rank));
+}
+
+/// The table of a string without mistakes. @throws error for the first one
+EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::string_view text, bool has_numbers,
+                                                                        std::span<const unranked_operand> operands) {
+    std::vector<std::size_t> ranks;
+    std::size_t most = text.size() + operands.size() + 2;
+    for (const unranked_operand& operand : operands) {
+        most += ranks.emplace_back(operand.extents.size());
+    }
+    subscript_table<size_at_run_time> table;
+    table.has_numbers = has_numbers;
+    std::apply([&](auto&... row) { (row.resize(most), ...); },
+               std::tie(table.names, table.is_ellipsis, table.dimensions, table.operand, table.first, table.output));
+    table.problem = read_string(table, text, ranks.data(), ranks.size());
+    if (table.problem == subscript_problem::none) {
+        return table;
+    }
+#define EINPARALLEL_DETAIL_SENTENCE(name, sentence) sentence,
+    constexpr const char* sentences[] = {
+        EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_SENTENCE, EINPARALLEL_DETAIL_SENTENCE)};
+#undef EINPARALLEL_DETAIL_SENTENCE
+    const bool of_operand = table.culprit_operand < ranks.size();
+    std::string what(of_operand ? input_subscript(text, table.culprit_operand) : text);
+    what = table.culprit == label_name() ? "'" + what + "'" : "label " + std::string(table.culprit.view());
+    what += of_operand ? ", operand " + std::to_string(table.culprit_operand + 1) + " of rank " +
+                             std::to_string(ranks[table.culprit_operand])
+                       : "";
+    throw error("ep::einsum: " + std::string(sentences[std::size_t(table.problem)]) + ": " + what);
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
+    std::string_view text, bool has_numbers, const operand_list& list,
+    std::shared_ptr<const kernel> (*make_product)(std::size_t operands), std::size_t most_bytes) {
+    expect(list != nullptr, "ep::network: a network without tensors has no result: net.add(A, \"ij\")");
+    const std::vector<unranked_operand>& operands = *list;
+    const auto table = checked_subscripts(text, has_numbers, operands);
+    std::vector<const index*> extents_of;
+    for (const unranked_operand& operand : operands) {
+        expect((operand.node == nullptr) == (operands[0].node == nullptr),
+               "ep::einsum: operands are all of them arrays and views, or all of them tensors");
+        extents_of.push_back(operand.extents.data());
+    }
+    const subscript_labels labels(table, extents_of.data());
+    std::vector<std::string_view> names;
+    for (std::size_t label = 0; label < table.label_count; ++label) {
+        names.push_back(table.names[label].view());
+    }
+    const std::shared_ptr<const kernel> all = make_product(operands.size());
+    const auto made = std::make_shared<unranked_result>();
+    if (operands[0].node != nullptr) {
+        std::vector<recording_builder::operand_type> read;
+        for (const unranked_operand& operand : operands) {
+            read.push_back({operand.node, labels.of(read.size())});
+        }
+        const std::shared_ptr<const kernel> pair = make_product(2);
+        made->node = recording_builder(names).contract_pairwise(recording_builder::last_vertex{}, labels.output(), read,
+                                                                all, pair, pair);
+        made->extents = made->node->bounds;
+        return made;
+    }
+    const std::vector<index> longest = extents_by_label(table, extents_of.data());
+    for (const label_id label : labels.output()) {
+        made->extents.push_back(longest[std::size_t(label)]);
+    }
+    const std::size_t bytes = all->program().type().bytes;
+    made->elements.reset(new_elements(made->extents, bytes, first_elements::unwritten));
+    std::vector<index> strides(made->extents);
+    dense_strides(made->extents, strides.data());
+    std::vector<labelled_block> read;
+    std::vector<statement_leaf> leaves;
+    for (const unranked_operand& operand : operands) {
+        read.push_back({{operand.data, operand.extents, operand.strides.data(), bytes}, labels.of(read.size())});
+        leaves.push_back({read.back(), false, read.size() == operands.size()});
+    }
+    immediate_builder builder(names, {{made->elements.get(), made->extents, strides.data(), bytes}, labels.output()},
+                              leaves, nullptr);
+    builder.network(read, most_bytes, [&](const block_call& block) { all->contract(block); });
+    return made;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
