@@ -73,12 +73,12 @@ TEST_CASE("random graphs that read at functions of labels") {
         const auto graph = [&](auto& Z, auto& Y, auto& X, auto& V, auto& U, const auto& x, const auto& w) {
             Z(i, j) = x(a * i + b * r + c, b * i + j + 1) * w(r, j);
             Y(i, j) = x(i + 1, j + 1) + 0.5 * (x(i, j + 1) + x(i + 2, j + 1) + x(i + 1, j) + x(i + 1, j + 2));
-            X(j) = ep::max(i, Y(i, j) - w(0, 0) * Y(i + 0, 0)) + Z(m - 1, j - 0) * x(c, j + 1);
-            V(i) = exp(ep::sum(j, Z(i, n - 1 - j) * w(0, j))) + x(i + c, i + 0);
+            X(j) = ep::max(i, Y(i, j) - w(0, 0) * Y(i + 0, 0)) + x(c, j + 1);
+            V(i) = exp(ep::sum(j, Z(i, n - 1 - j) * w(0, j))) + x(c, b * i);
             U(i, r) = ep::softmax(r, x(i + r, 2)) * x(i + 1, r + 0) * w(r, 0);
         };
-        ep::array<double, 2> Z({m, n}), Y, U;
-        ep::array<double, 1> X({n}), V({1});
+        ep::array<double, 2> Z, Y, U;
+        ep::array<double, 1> X, V;
         ep::tensor<double, 2> TZ, TY, TU;
         ep::tensor<double, 1> TX, TV;
         const std::string failed = sentence_of([&] { graph(Z, Y, X, V, U, A.elements, W.elements); });
