@@ -141,9 +141,21 @@ void label_as_text() {
 void function_behind() {
     Z(i, j) = ep::map(X(i, j), [](double x) { return x; });
 }
-// ERROR an operand of a tensor has labels only
-void index_of_a_tensor() {
-    Z(i, j) = X(0, j);
+// ERROR an index is a sum of labels times integers
+void fraction_of_a_label() {
+    Z(i, j) = X(0.5 * i, j);
+}
+// ERROR an index is a sum of labels times integers
+void product_of_labels() {
+    C(i, j) = A(i * j, j);
+}
+// ERROR an index is a sum of labels times integers
+void label_as_a_number() {
+    C(i, j) = A(i, j) * i;
+}
+// ERROR a part of a tensor cannot be assigned to
+void part_of_a_tensor_assigned() {
+    Z(i + 1, j) = X(i, j);
 }
 // ERROR ONLY unknown reduction
 void largest_complex_number() {

@@ -41,8 +41,25 @@ struct other_labels : refused_node {
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
     static_assert(sizeof...(Labels) != Rank,
-                  "einparallel: an index of a tensor is a label, an integer, or a sum of labels times integers: "
+                  "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
                   "EINPARALLEL_LABELS(i, j) declares labels");
+};
+
+/// An index at least is no label alone, and one has a label.
+template <std::size_t Rank, class... Indices>
+inline constexpr bool reads_part = are_indices<Rank, Indices...> && (AffineIndex<Indices> || ...);
+/// A part of a tensor on the left.
+template <class Leaf>
+struct part_of_tensor : Leaf {
+    explicit part_of_tensor(Leaf read) : Leaf(std::move(read)) {}
+    using Leaf::operator=;
+    template <class E>
+    const part_of_tensor& operator=(const E& /*right*/) const {
+        static_assert(fits<E>,
+                      "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be "
+                      "assigned to; parts of arrays can");
+        return *this;
+    }
 };
 
 template <class... Arguments>
@@ -107,13 +124,13 @@ public:
     }
     /// An operand that is read at functions of labels.
     template <class... Indices>
-        requires detail::are_indices<Rank, Indices...>
+        requires detail::reads_part<Rank, Indices...>
     auto operator()(const Indices&... indices) const {
-        return detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
+        return detail::part_of_tensor(detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...));
     }
     /// Other arguments: refused.
     template <class... Labels>
-        requires(!detail::addresses<Rank, Labels...>)
+        requires(!detail::are_labels<Rank, Labels...> && !detail::reads_part<Rank, Labels...>)
     detail::other_labels<Rank, Labels...>
     operator()(const Labels&... /*labels*/) const { return {}; }
 

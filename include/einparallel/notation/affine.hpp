@@ -77,17 +77,19 @@ constexpr auto sum_of(const affine_index<A...>& a, const affine_index<B...>& b, 
     }(united_t<label_list<A...>, label_list<B...>>{});
 }
 
-/// What other operations on labels make: an index all the same, so that nothing else is said.
+/// What other operations on labels make: an index all the same, or an expression, so that nothing else is said.
 template <class A, class B>
-struct other_than_affine
-    : index_of<typename std::conditional_t<AffineIndex<A>, std::type_identity<A>, std::type_identity<B>>::type> {
-    static_assert(
-        fits<A, B>,
-        "einsum: an index is a sum of labels times integers and an integer, as in A(2 * i + r, n - 1 - j); the "
-        "index along i as a number in an expression is ep::iota(i)");
+struct other_than_affine : std::conditional_t<Expression<A> || Expression<B>, refused_node, refused> {
+    static_assert(fits<A, B>,
+                  "einsum: an index is a sum of labels times integers and an integer, as in A(2 * i + r, n - 1 - j); "
+                  "the index along i as a number in an expression is ep::iota(i)");
 };
 template <class A, class B>
 inline constexpr bool is_affine<other_than_affine<A, B>> = true;
+template <class A, class B>
+constexpr auto as_index(const other_than_affine<A, B>& /*refused*/) {
+    return index_of<std::conditional_t<AffineIndex<A>, A, B>>();
+}
 template <class T>
 concept BesideLabels = AffineIndex<T> || Scalar<T> || Expression<T>;
 template <class A, class B>
@@ -122,13 +124,13 @@ constexpr auto operator*(std::integral auto factor, const A& a) {
 }
 ///@}
 
-#define EINPARALLEL_DETAIL_OPERATOR(sign, is_index)           \
-    template <class A, class B>                               \
-        requires(detail::NoIndex<A, B> && !(is_index))        \
-    detail::other_than_affine<A, B>                           \
-    constexpr operator sign(const A& /*a*/, const B& /*b*/) { \
-        return {};                                            \
-    }                                                         \
+#define EINPARALLEL_DETAIL_OPERATOR(sign, is_index)    \
+    template <class A, class B>                        \
+        requires(detail::NoIndex<A, B> && !(is_index)) \
+    detail::other_than_affine<A, B>                    \
+    operator sign(const A& /*a*/, const B& /*b*/) {    \
+        return {};                                     \
+    }                                                  \
     static_assert(true)
 /// Labels and what is no integer: refused, with the sentence that says what an index is.
 ///@{

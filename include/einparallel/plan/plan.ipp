@@ -201,9 +201,10 @@ private:
             const planned_vertex& read = vertices[each.inputs[operand]];
             const std::vector<label_id>& labels = work.form.operands[operand];
             const double moved =
-                read.is_input() ? 0
-                                : cost::repartition(read.work.output.bounds(),
-                                                    parts_of(read.work, read.work.form.output), parts_of(work, labels));
+                read.is_input() || work.form.is_viewed(operand)  // the paper knows of no boxes that overlap
+                    ? 0
+                    : cost::repartition(read.work.output.bounds(), parts_of(read.work, read.work.form.output),
+                                        parts_of(work, labels));
             each.repartition += moved;
             if (!read.lasts) {
                 each.numbers_again +=

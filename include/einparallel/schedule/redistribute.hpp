@@ -21,7 +21,7 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
 
 /// Appends to `of_rank` what `rank` does, in phase `first_phase`, to bring a tensor from one distribution to another.
 /// `resting` holds its box of `from`; returns the buffer with its box of `to`, which is `resting` itself, without a
-/// copy, where the box is the same on this rank (boxes are disjoint, so nobody else wants any of it then). A scatter
+/// copy, where the box is the same on this rank. Boxes of `to` that a mesh does not describe may overlap. A scatter
 /// from a root is the same thing, from held_by_one().
 EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to,
                                                      int rank, buffer_id resting, std::size_t first_phase);

@@ -13,10 +13,10 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
     step made;
     for (const int owner : from.ranks_meeting(wanted)) {
         const box common = intersect(from.held_by(owner), wanted);
-        if (owner == rank) {
-            made.move(arriving, resting, common);
-        } else {
+        if (owner != rank) {
             made.receive(owner, arriving, common);
+        } else if (arriving != resting) {
+            made.move(arriving, resting, common);
         }
     }
     for (const int reader : to.ranks_meeting(had)) {
@@ -35,11 +35,12 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
                                                      int rank, buffer_id resting, std::size_t first_phase) {
     const box had = from.held_by(rank);
     const box wanted = to.held_by(rank);
-    if (had == wanted || (had.empty() && wanted.empty())) {
+    const bool stays = had == wanted || (had.empty() && wanted.empty());
+    if (stays && (had.empty() || to.is_regular())) {
         return resting;
     }
     const std::size_t element_bytes = of_rank[resting].element_bytes;
-    const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
+    const buffer_id arriving = stays ? resting : of_rank.add_buffer(wanted, element_bytes);
     step moving = detail::redistribution_step(from, to, rank, resting, arriving);
     if (!moving.is_idle()) {
         moving.phase = first_phase;
