@@ -244,15 +244,15 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         made = {{own.bytes.get(), own.extents, own.strides.data(), element_bytes}, out};
     }
     small_vector<operand_block, 8> blocks;
-    std::vector<const operand_pieces*> pieces;
-    std::vector<std::size_t> bytes;
+    small_vector<const operand_pieces*, 8> pieces;
+    small_vector<std::size_t, 8> bytes;
     for (const labelled_block& operand : operands) {
         blocks.push_back(read_block(operand));
         pieces.push_back(operand.handle.pieces);
         bytes.push_back(operand.handle.element_bytes);
     }
     in_parts({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)},
-             pieces, bytes, element_bytes, work);
+             {pieces.data(), pieces.size()}, {bytes.data(), bytes.size()}, element_bytes, work);
     return made.handle;
 }
 

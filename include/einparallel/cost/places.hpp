@@ -71,7 +71,8 @@ public:
                                       const std::vector<label_id>& labels, std::size_t cut);
 
     /// A distribution that may be irregular; irregular ones with the same boxes are one.
-    EINPARALLEL_INLINE place_id exact(distribution irregular);
+    /// @param whole  the place that whole_of() is, where that is another
+    EINPARALLEL_INLINE place_id exact(distribution irregular, place_id whole = anywhere);
 
     /// All of a tensor on one rank.
     EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank);

@@ -84,8 +84,8 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
     return known_.at(key, [&] { return resting.holders() > few ? make() : known_.at(boxes_of(resting), make); });
 }
 
-EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
-    return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular)); });
+EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id whole) {
+    return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular), whole); });
 }
 
 EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {

@@ -55,9 +55,21 @@ EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table
 
 EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
                                           std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table) {
-    const std::vector<label_id>& labels = form.operands[operand];
-    return form.is_viewed(operand) ? table.exact(operand_distribution(form, extents, operand, ranks, cut))
-                                   : table.exact(bounds_of(labels, extents), ranks, labels, cut);
+    if (!form.is_viewed(operand)) {
+        const std::vector<label_id>& labels = form.operands[operand];
+        return table.exact(bounds_of(labels, extents), ranks, labels, cut);
+    }
+    // Boxes that overlap, and may leave elements out: all of them lie in blocks along the same labels.
+    const operand_read& read = *find_in(form.reads, operand, &operand_read::operand);
+    std::vector<label_id> labels;
+    for (const index_function& at : read.at) {
+        const label_id label = at.terms.empty() ? no_label : at.terms.front().label;
+        labels.push_back(found_in(label, labels) ? no_label : label);
+    }
+    mesh even = ranks;
+    for_each_in(even.axes, [](mesh_axis& axis) { axis.points.clear(); });
+    return table.exact(operand_distribution(form, extents, operand, ranks, cut),
+                       table.exact(read.bounds, even, labels, 0));
 }
 
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
