@@ -155,13 +155,12 @@ public:
         cudaDriverGetVersion(&driver);
         cudaRuntimeGetVersion(&runtime);
         cublasGetVersion_v2(gemm_->native(), &blas);
-        const ep::detail::device_memory memory = ep::detail::memory_of_device();
         std::ostringstream measured;
         measured << world_.calibrate(ep::on_device);
         return bench::json_object({{"device", found.name}, {"calibrated", measured.str()}},
                                   {{"compute_capability", found.major + 0.1 * found.minor},
                                    {"multiprocessors", found.multiProcessorCount},
-                                   {"memory_gb", static_cast<double>(memory.all) / 1e9},
+                                   {"memory_gb", static_cast<double>(found.totalGlobalMem) / 1e9},
                                    {"driver_cuda", driver / 1000 + driver % 1000 / 10 * 0.1},
                                    {"runtime_cuda", runtime / 1000 + runtime % 1000 / 10 * 0.1},
                                    {"cublas", blas}});
