@@ -89,9 +89,9 @@ void subscript_output_unknown() {
 void subscript_output_repeated() {
     C = ep::einsum<"ij,jk->ii">(A, B);
 }
-// ERROR labels and integer indices cannot be mixed
-void mixed_indices() {
-    C(i, k) = A(i, 0) * B(j, k);
+// ERROR an index is an integer, a label, or a sum of labels times integers
+void fraction_as_an_index() {
+    C(i, k) = A(i, 0.5) * B(i, k);
 }
 // ERROR this label appears in no operand of the expression
 void reduced_label_unknown() {
@@ -155,7 +155,7 @@ void label_as_a_number() {
 }
 // ERROR a part of a tensor cannot be assigned to
 void part_of_a_tensor_assigned() {
-    Z(i + 1, j) = X(i, j);
+    Z(i + 1, j) = X(i + 1, j);  // of one type
 }
 // ERROR ONLY unknown reduction
 void largest_complex_number() {

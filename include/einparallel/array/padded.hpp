@@ -39,9 +39,10 @@ std::array<index, Rank> padding(const extent (&list)[Count]) {
 template <class Operand>
 class padded_tensor {
 public:
-    using value_type = typename Operand::value_type;
-    static constexpr std::size_t rank = Operand::rank;
+    using value_type = typename Operand::value_type;    ///< of its elements
+    static constexpr std::size_t rank = Operand::rank;  ///< number of dimensions
 
+    /// From what padded() makes.
     explicit padded_tensor(detail::padded_operand<Operand> held) : held_(std::move(held)) {}
 
     /// Extents of all dimensions, with what is before and after.

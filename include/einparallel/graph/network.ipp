@@ -77,10 +77,19 @@ EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::str
     if (table.problem == subscript_problem::none) {
         return table;
     }
-#define EINPARALLEL_DETAIL_SENTENCE(name, sentence) sentence,
     constexpr const char* sentences[] = {
-        EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_SENTENCE, EINPARALLEL_DETAIL_SENTENCE)};
-#undef EINPARALLEL_DETAIL_SENTENCE
+        EINPARALLEL_DETAIL_SUBSCRIPT_character,
+        EINPARALLEL_DETAIL_SUBSCRIPT_arrow,
+        EINPARALLEL_DETAIL_SUBSCRIPT_dots,
+        EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more,
+        EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less,
+        EINPARALLEL_DETAIL_SUBSCRIPT_rank,
+        EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank,
+        EINPARALLEL_DETAIL_SUBSCRIPT_label_count,
+        EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output,
+        EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown,
+        EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated,
+    };
     const bool of_operand = table.culprit_operand < ranks.size();
     std::string what(of_operand ? input_subscript(text, table.culprit_operand) : text);
     what = table.culprit == label_name() ? "'" + what + "'" : "label " + std::string(table.culprit.view());

@@ -48,17 +48,32 @@ struct other_labels : refused_node {
 /// An index at least is no label alone, and one has a label.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool reads_part = are_indices<Rank, Indices...> && (AffineIndex<Indices> || ...);
-/// A part of a tensor on the left.
+/// A part of a tensor, and what it is on the left.
+template <class... Right>
+struct assigned_part : refused {
+    static_assert(
+        fits<Right...>,
+        "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be assigned to; "
+        "parts of arrays can");
+};
 template <class Leaf>
 struct part_of_tensor : Leaf {
     explicit part_of_tensor(Leaf read) : Leaf(std::move(read)) {}
-    using Leaf::operator=;
+    part_of_tensor(const part_of_tensor&) = default;
+    part_of_tensor(part_of_tensor&&) noexcept = default;
+    ~part_of_tensor() = default;
+    assigned_part<Leaf> operator=(const part_of_tensor& /*right*/) const { return {}; }
     template <class E>
-    const part_of_tensor& operator=(const E& /*right*/) const {
-        static_assert(fits<E>,
-                      "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be "
-                      "assigned to; parts of arrays can");
-        return *this;
+    assigned_part<E> operator=(const E& /*right*/) const {
+        return {};
+    }
+    template <class E>
+    assigned_part<E> operator+=(const E& /*right*/) const {
+        return {};
+    }
+    template <class E>
+    assigned_part<E> operator-=(const E& /*right*/) const {
+        return {};
     }
 };
 

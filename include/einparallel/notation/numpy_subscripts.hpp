@@ -23,31 +23,41 @@ using subscripts = fixed_text<1023>;
 
 namespace detail {
 
-/// The mistakes in a subscript string with their sentences; those of an output label come last.
-// clang-format off
-#define EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(each, of_label)                                                         \
-    each(character,                                                                                                   \
-         "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', "           \
-         "'...' and spaces may stand beside labels")                                                                  \
-    each(arrow, "malformed subscript string: '->' stands at most once, and one output follows it")                    \
-    each(dots, "malformed subscript string: an ellipsis is three dots and stands at most once in an operand")         \
-    each(operand_count_more, "more operands than subscripts: every operand needs its own, separated by ','")          \
-    each(operand_count_less, "more subscripts than operands: every subscript needs an operand")                       \
-    each(rank, "the number of labels in a subscript differs from the rank of its operand")                            \
-    each(ellipsis_rank, "a subscript with an ellipsis has more labels than its operand has dimensions")               \
-    each(label_count, "more than 32,767 labels")                                                                      \
-    each(ellipsis_output,                                                                                             \
-         "an operand's ellipsis stands for dimensions that the output lacks: "                                        \
-         "write '...' in the output")                                                                                 \
-    of_label(output_unknown, "this output label appears in no operand")                                               \
-    of_label(output_repeated, "this output label is repeated")
-// clang-format on
-
-#define EINPARALLEL_DETAIL_NAME(name, sentence) name,
+/// The mistakes in a subscript string; those of an output label come last. Their sentences, which static_asserts and
+/// errors have in common, have the same names.
 enum class subscript_problem : std::uint8_t {
-    EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_NAME, EINPARALLEL_DETAIL_NAME) none
+    character,
+    arrow,
+    dots,
+    operand_count_more,
+    operand_count_less,
+    rank,
+    ellipsis_rank,
+    label_count,
+    ellipsis_output,
+    output_unknown,
+    output_repeated,
+    none
 };
-#undef EINPARALLEL_DETAIL_NAME
+#define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                   \
+    "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', '...' and " \
+    "spaces may stand beside labels"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_arrow \
+    "malformed subscript string: '->' stands at most once, and one output follows it"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_dots \
+    "malformed subscript string: an ellipsis is three dots and stands at most once in an operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more \
+    "more operands than subscripts: every operand needs its own, separated by ','"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less \
+    "more subscripts than operands: every subscript needs an operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_rank "the number of labels in a subscript differs from the rank of its operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank \
+    "a subscript with an ellipsis has more labels than its operand has dimensions"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_label_count "more than 32,767 labels"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output \
+    "an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown "this output label appears in no operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated "this output label is repeated"
 
 /// The size of tables that are made at run time.
 inline constexpr std::size_t size_at_run_time = std::size_t(-1);
@@ -264,22 +274,32 @@ template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
 inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
                                              ? subscript_table_of<Text, Ranks...>.culprit
                                              : label_name();
-template <subscript_problem Problem, label_name Label>
-inline constexpr bool output_label_keeps_rule = Label == label_name();
+template <label_name Label>
+inline constexpr bool output_label_is_in_an_operand = Label == label_name();
+template <label_name Label>
+inline constexpr bool output_label_stands_once = Label == label_name();
 
 /// One sentence for every mistake in a subscript string; what functions of such a string return.
 template <subscripts Text, std::size_t... Ranks>
 struct check_subscripts : refused {
     static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
-#define EINPARALLEL_DETAIL_REFUSE(name, sentence) \
-    static_assert(problem != subscript_problem::name, "ep::einsum: " sentence);
-#define EINPARALLEL_DETAIL_REFUSE_LABEL(name, sentence)                                                        \
-    static_assert(                                                                                             \
-        output_label_keeps_rule<subscript_problem::name, culprit_of<subscript_problem::name, Text, Ranks...>>, \
-        "ep::einsum: " sentence);
-    EINPARALLEL_DETAIL_SUBSCRIPT_PROBLEMS(EINPARALLEL_DETAIL_REFUSE, EINPARALLEL_DETAIL_REFUSE_LABEL)
-#undef EINPARALLEL_DETAIL_REFUSE
-#undef EINPARALLEL_DETAIL_REFUSE_LABEL
+    static_assert(problem != subscript_problem::character, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_character);
+    static_assert(problem != subscript_problem::arrow, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_arrow);
+    static_assert(problem != subscript_problem::dots, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_dots);
+    static_assert(problem != subscript_problem::operand_count_more,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more);
+    static_assert(problem != subscript_problem::operand_count_less,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less);
+    static_assert(problem != subscript_problem::rank, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_rank);
+    static_assert(problem != subscript_problem::ellipsis_rank,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank);
+    static_assert(problem != subscript_problem::label_count, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_label_count);
+    static_assert(problem != subscript_problem::ellipsis_output,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output);
+    static_assert(output_label_is_in_an_operand<culprit_of<subscript_problem::output_unknown, Text, Ranks...>>,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown);
+    static_assert(output_label_stands_once<culprit_of<subscript_problem::output_repeated, Text, Ranks...>>,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated);
 };
 
 template <subscripts Text, std::size_t... Ranks>
