@@ -53,6 +53,7 @@ namespace einparallel {}
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
+#include <einparallel/graph/padded.hpp>
 #include <einparallel/graph/random.hpp>
 #include <einparallel/io/npy.hpp>
 

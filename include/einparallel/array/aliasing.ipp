@@ -18,7 +18,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
     if (pieces != nullptr) {
         const operand_pieces::piece& only = pieces->pieces.front();
-        const std::vector<index> own = extents_of(only.region);
+        const std::vector<index> own = extents_of(pieces->boxes.front());
         return block_handle{only.data, own, only.strides.data(), element_bytes}.touched();
     }
     const auto first = reinterpret_cast<std::uintptr_t>(data);

@@ -208,10 +208,8 @@ struct array_leaves {
     template <class T, std::size_t Rank, std::size_t Labels>
     static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        array_operand<T, Labels> made{held.data + move_along(no_label, functions, held.strides.data()), {}, {}};
-        for (std::size_t each = 0; each < Labels; ++each) {
-            made.strides[each] = move_along(labels[each], functions, held.strides.data());
-        }
+        array_operand<T, Labels> made{held.data, {}, {}};
+        made.data += strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides);
         return part(made, ranges);
     }
     template <class T, std::size_t Rank, class... Where>
@@ -241,9 +239,8 @@ struct array_leaves {
             }
         }
         const Operand& inner = made->inner;
-        made->pieces.push_back({whole_box({inner.extents.begin(), inner.extents.end()}),
-                                inner.data,
-                                {inner.strides.begin(), inner.strides.end()}});
+        made->boxes.push_back(whole_box({inner.extents.begin(), inner.extents.end()}));
+        made->pieces.push_back({inner.data, {inner.strides.begin(), inner.strides.end()}});
         pieces_operand<T, Labels> operand{{&made->value, {}, {}}, made};
         std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
                        [](interval range) { return range.size(); });

@@ -36,14 +36,14 @@ std::array<index, Rank> padding(const extent (&list)[Count]) {
 }  // namespace EINPARALLEL_DETAIL
 
 /// A tensor with elements around it, from ep::padded: an operand of expressions, with labels.
-template <class Operand>
+template <class Operand, class Value = typename Operand::value_type>
 class padded_tensor {
 public:
     using value_type = typename Operand::value_type;    ///< of its elements
     static constexpr std::size_t rank = Operand::rank;  ///< number of dimensions
 
     /// From what padded() makes.
-    explicit padded_tensor(detail::padded_operand<Operand> held) : held_(std::move(held)) {}
+    explicit padded_tensor(detail::padded_operand<Operand, Value> held) : held_(std::move(held)) {}
 
     /// Extents of all dimensions, with what is before and after.
     [[nodiscard]] const std::array<index, rank>& extents() const { return held_.extents; }
@@ -59,19 +59,19 @@ public:
     operator()(const Indices&... /*indices*/) const { return {}; }
 
 private:
-    detail::padded_operand<Operand> held_;
+    detail::padded_operand<Operand, Value> held_;
 };
 
 namespace EINPARALLEL_DETAIL {
 
-template <class Operand, std::size_t Rank>
+template <class Operand, class Value, std::size_t Rank>
 auto padded_with(Operand held, const std::array<index, Rank>& inner, const std::array<index, Rank>& before,
-                 const std::array<index, Rank>& after, typename Operand::value_type value) {
-    padded_operand<Operand> made{std::move(held), before, inner, value};
+                 const std::array<index, Rank>& after, Value value) {
+    padded_operand<Operand, Value> made{std::move(held), before, inner, std::move(value)};
     for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
         made.extents[dimension] += before[dimension] + after[dimension];
     }
-    return padded_tensor<Operand>(std::move(made));
+    return padded_tensor<Operand, Value>(std::move(made));
 }
 
 }  // namespace EINPARALLEL_DETAIL

@@ -14,27 +14,41 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// A tensor that lies in boxes, and at which of its indices a call reads it; no functions: it is no such operand.
+struct boxed_read {
+    std::span<const index_function> at;
+    std::span<const box> boxes;
+};
+inline constexpr std::size_t in_no_box = std::size_t(-1);
+
+/// Calls `work` for parts of the call on these ranges, by label, in each of which every read is in one box, whose
+/// number is said, or in none. Ascending along every label: a part `combines` where the ones before have written its
+/// output.
+EINPARALLEL_INLINE void cut_into_boxes(
+    const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
+    function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work);
+
+/// What a call reads of a block at functions of labels, the block's first element being that of `region`: the strides
+/// along these labels, in elements. Returns how far from that the element is where all labels are 0.
+EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
+                                         const box& region, std::span<const index> strides, std::span<index> made);
+
 /// A tensor that is read at functions of a call's labels, and lies in pieces; where there is no piece, its elements are
 /// all one value.
 struct operand_pieces {
     struct piece {
-        box region;                    ///< in the tensor's indices
         const void* data = nullptr;    ///< its first element
         std::vector<index> strides{};  ///< in elements
     };
 
     std::vector<index_function> at;  ///< by dimension; labels run from 0 in a call
+    std::vector<box> boxes;          ///< of the pieces, in the tensor's indices
     std::vector<piece> pieces;
     const void* elsewhere = nullptr;
 };
 
-/// From an element to the next along a label, in an operand with these strides; and, with no_label, from its first
-/// element to the one where all labels are 0.
-EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides);
-
-/// Calls `work` for parts of the call, in ascending order along every label, so that the first one of an output element
-/// overwrites it where the call does and the others combine. `pieces` and bytes of an element are by operand; null:
-/// the block is all of the operand.
+/// Calls `work` for parts of the call that read one piece of every operand. `pieces` and bytes of an element are by
+/// operand; null: the block is all of the operand.
 EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand_pieces* const> pieces,
                                  std::span<const std::size_t> operand_bytes, std::size_t output_bytes,
                                  function_ref<void(const block_call&)> work);

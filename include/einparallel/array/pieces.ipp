@@ -10,16 +10,17 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE index move_along(label_id label, std::span<const index_function> at, const index* strides) {
-    index move = 0;
+EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
+                                         const box& region, std::span<const index> strides, std::span<index> made) {
+    std::fill(made.begin(), made.end(), 0);
+    index first = 0;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        index factor = label == no_label ? at[dimension].constant : 0;
+        first += (at[dimension].constant - region.sides[dimension].begin) * strides[dimension];
         for (const index_term& term : at[dimension].terms) {
-            factor += term.label == label ? term.coefficient : 0;
+            made[std::size_t(find_in(labels, term.label) - labels.begin())] += term.coefficient * strides[dimension];
         }
-        move += factor * strides[dimension];
     }
-    return move;
+    return first;
 }
 
 /// ⌈a / b⌉. @pre b > 0
@@ -27,42 +28,43 @@ constexpr index quotient_above(index a, index b) {
     return a / b + (a % b > 0 ? 1 : 0);
 }
 
-/// Cuts a call until every part of it reads one block of each operand.
-EINPARALLEL_INLINE class call_parts {
+/// Cuts ranges until every read is in one box.
+EINPARALLEL_INLINE class box_cutter {
 public:
-    call_parts(const block_call& call, std::span<const operand_pieces* const> pieces,
-               std::span<const std::size_t> operand_bytes, std::size_t output_bytes,
-               const function_ref<void(const block_call&)>& work)
-        : call_(call), pieces_(pieces), operand_bytes_(operand_bytes), output_bytes_(output_bytes), work_(work) {
-        for (const index extent : call.extents) {
-            ranges_.push_back({0, extent});
-        }
-    }
+    using part_work = function_ref<void(const std::vector<interval>&, std::span<const std::size_t>, bool)>;
+
+    box_cutter(const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
+               const part_work& work)
+        : whole_(ranges), ranges_(ranges), reads_(reads), output_(output), work_(work) {}
 
     void run() {
-        std::vector<const operand_pieces::piece*> read(pieces_.size(), nullptr);
-        for (std::size_t operand = 0; operand < pieces_.size(); ++operand) {
-            if (pieces_[operand] == nullptr || any_in(ranges_, &interval::empty)) {
+        std::vector<std::size_t> found(reads_.size(), in_no_box);
+        for (std::size_t number = 0; number < reads_.size(); ++number) {
+            const boxed_read& read = reads_[number];
+            if (read.at.empty() || any_in(ranges_, &interval::empty)) {
                 continue;
             }
             box region;
-            for (const index_function& each : pieces_[operand]->at) {
+            for (const index_function& each : read.at) {
                 region.sides.push_back(range_of(each, ranges_));
             }
-            for (const operand_pieces::piece& piece : pieces_[operand]->pieces) {
-                const box common = intersect(piece.region, region);
+            for (std::size_t place = 0; place < read.boxes.size(); ++place) {
+                const box common = intersect(read.boxes[place], region);
                 for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
                     const interval side = region.sides[dimension];
                     const interval inside = common.sides[dimension];
                     if (side != inside) {
-                        return cut(pieces_[operand]->at[dimension],
-                                   side.begin < inside.begin ? inside.begin : inside.end);
+                        return cut(read.at[dimension], side.begin < inside.begin ? inside.begin : inside.end);
                     }
                 }
-                read[operand] = common.empty() ? read[operand] : &piece;
+                found[number] = common.empty() ? found[number] : place;
             }
         }
-        compute(read);
+        bool combines = false;
+        for (std::size_t label = 0; label < ranges_.size(); ++label) {
+            combines = combines || (ranges_[label].begin > whole_[label].begin && !found_in(label_id(label), output_));
+        }
+        work_(ranges_, found, combines);
     }
 
 private:
@@ -99,70 +101,76 @@ private:
         range(along) = whole;
     }
 
-    void compute(const std::vector<const operand_pieces::piece*>& read) {
-        small_vector<index, 16> extents;
-        write_mode mode = call_.mode;
-        for (std::size_t label = 0; label < ranges_.size(); ++label) {
-            extents.push_back(ranges_[label].size());
-            mode = ranges_[label].begin > 0 && !found_in(label_id(label), call_.output.labels) ? write_mode::combine
-                                                                                               : mode;
-        }
-        const auto place_of = [&](const void* data, const auto& block, std::size_t bytes) {
-            index offset = 0;
-            for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-                const label_id label = block.labels[dimension];
-                offset += label == no_label ? 0 : range(label).begin * block.strides[dimension];
-            }
-            return static_cast<const std::byte*>(data) + offset * index(bytes);
-        };
-        std::vector<operand_block> operands(call_.operands.begin(), call_.operands.end());
-        std::vector<std::vector<index>> strides(operands.size());
-        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            operand_block& block = operands[operand];
-            if (const operand_pieces* const from = pieces_[operand]; from != nullptr) {
-                const operand_pieces::piece* const piece = read[operand];
-                strides[operand].assign(block.labels.size(), 0);
-                block = {from->elsewhere, block.labels, strides[operand]};
-                if (piece != nullptr) {
-                    std::vector<index_function> at = from->at;
-                    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-                        at[dimension].constant -= piece->region.sides[dimension].begin;
-                    }
-                    for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-                        strides[operand][dimension] = move_along(block.labels[dimension], at, piece->strides.data());
-                    }
-                    block.data = static_cast<const std::byte*>(piece->data) +
-                                 move_along(no_label, at, piece->strides.data()) * index(operand_bytes_[operand]);
-                }
-            }
-            block.data = place_of(block.data, block, operand_bytes_[operand]);
-        }
-        const void* const output = place_of(call_.output.data, call_.output, output_bytes_);
-        work_({{extents.data(), extents.size()},
-               operands,
-               {const_cast<void*>(output), call_.output.labels, call_.output.strides},
-               mode,
-               call_.hook});
-    }
-
     interval& range(label_id label) { return ranges_[std::size_t(label)]; }
 
-    const block_call& call_;
-    std::span<const operand_pieces* const> pieces_;
-    std::span<const std::size_t> operand_bytes_;
-    std::size_t output_bytes_;
-    const function_ref<void(const block_call&)>& work_;
+    const std::vector<interval>& whole_;
     std::vector<interval> ranges_;  // by label
+    std::span<const boxed_read> reads_;
+    std::span<const label_id> output_;
+    const part_work& work_;
 };
+
+EINPARALLEL_INLINE void cut_into_boxes(
+    const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
+    function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
+    box_cutter(ranges, reads, output, work).run();
+}
 
 EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand_pieces* const> pieces,
                                  std::span<const std::size_t> operand_bytes, std::size_t output_bytes,
                                  function_ref<void(const block_call&)> work) {
     if (all_in(pieces, [](const operand_pieces* each) { return each == nullptr; })) {
         work(call);
-    } else {
-        call_parts(call, pieces, operand_bytes, output_bytes, work).run();
+        return;
     }
+    std::vector<interval> ranges;
+    for (const index extent : call.extents) {
+        ranges.push_back({0, extent});
+    }
+    std::vector<boxed_read> reads;
+    for (const operand_pieces* const each : pieces) {
+        reads.push_back(each == nullptr ? boxed_read{} : boxed_read{each->at, each->boxes});
+    }
+    cut_into_boxes(ranges, reads, call.output.labels,
+                   [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
+                       small_vector<index, 16> extents;
+                       for (const interval range : part) {
+                           extents.push_back(range.size());
+                       }
+                       const auto place_of = [&](const void* data, const auto& block, std::size_t bytes) {
+                           index offset = 0;
+                           for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
+                               const label_id label = block.labels[dimension];
+                               offset +=
+                                   label == no_label ? 0 : part[std::size_t(label)].begin * block.strides[dimension];
+                           }
+                           return static_cast<const std::byte*>(data) + offset * index(bytes);
+                       };
+                       std::vector<operand_block> operands(call.operands.begin(), call.operands.end());
+                       std::vector<std::vector<index>> strides(operands.size());
+                       for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+                           operand_block& block = operands[operand];
+                           const std::size_t bytes = operand_bytes[operand];
+                           if (const operand_pieces* const from = pieces[operand]; from != nullptr) {
+                               std::vector<index>& along = strides[operand];
+                               along.assign(block.labels.size(), 0);
+                               block = {from->elsewhere, block.labels, along};
+                               if (const std::size_t place = found[operand]; place != in_no_box) {
+                                   const operand_pieces::piece& read = from->pieces[place];
+                                   const index first =
+                                       strides_of_read(from->at, block.labels, from->boxes[place], read.strides, along);
+                                   block.data = static_cast<const std::byte*>(read.data) + first * index(bytes);
+                               }
+                           }
+                           block.data = place_of(block.data, block, bytes);
+                       }
+                       const void* const output = place_of(call.output.data, call.output, output_bytes);
+                       work({{extents.data(), extents.size()},
+                             operands,
+                             {const_cast<void*>(output), call.output.labels, call.output.strides},
+                             combines ? write_mode::combine : call.mode,
+                             call.hook});
+                   });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

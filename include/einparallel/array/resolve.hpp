@@ -38,8 +38,8 @@ inline constexpr bool waits_for_extents =
 
 template <class Operand, class... Indices, bool Recorded>
 inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded>;
-template <class Operand, bool Recorded>
-inline constexpr bool stands_in<padded_operand<Operand>, Recorded> = stands_in<Operand, Recorded>;
+template <class Operand, class Value, bool Recorded>
+inline constexpr bool stands_in<padded_operand<Operand, Value>, Recorded> = stands_in<Operand, Recorded>;
 
 }  // namespace einparallel::detail
 

@@ -50,10 +50,11 @@ EINPARALLEL_INLINE std::vector<index> cuts_of(const distribution& resting) {
 EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     std::vector<index> key(resting.bounds());
     for (int rank = 0; rank < resting.holders(); ++rank) {
-        const box held = resting.held_by(rank);
-        key.insert(key.end(), held.empty() ? 0 : 1, rank);
-        for (std::size_t side = 0; !held.empty() && side < held.sides.size(); ++side) {
-            key.insert(key.end(), {held.sides[side].begin, held.sides[side].end});
+        for (const box& held : resting.boxes_of(rank)) {
+            key.insert(key.end(), held.empty() ? 0 : 1, rank);
+            for (std::size_t side = 0; !held.empty() && side < held.sides.size(); ++side) {
+                key.insert(key.end(), {held.sides[side].begin, held.sides[side].end});
+            }
         }
     }
     key.insert(key.end(), {index(resting.bounds().size()), resting.is_regular() ? -4 : -5});

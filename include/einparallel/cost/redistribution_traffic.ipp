@@ -55,16 +55,19 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
     std::vector<traffic> of_found(std::size_t(found.holders()));
     traffic total;
     for (int rank = 0; rank < listed.holders(); ++rank) {
-        const box held = listed.held_by(rank);
-        for (const int other : found.ranks_meeting(held)) {
-            const bool moves = other != rank;
-            const double elements = moves ? double(intersect(found.held_by(other), held).size()) : 0;
-            total.elements += elements;
-            for (traffic* one : {&of_listed[std::size_t(rank)], &of_found[std::size_t(other)]}) {
-                one->elements += elements;
-                one->messages += moves ? 1 : 0;
-                total.busiest = std::max(total.busiest, one->elements);
-                total.messages = std::max(total.messages, one->messages);
+        for (const box& held : listed.boxes_of(rank)) {
+            for (const int other : found.ranks_meeting(held)) {
+                double elements = 0;
+                for (const box& there : found.boxes_of(other)) {
+                    elements += other != rank ? double(intersect(there, held).size()) : 0;
+                }
+                total.elements += elements;
+                for (traffic* one : {&of_listed[std::size_t(rank)], &of_found[std::size_t(other)]}) {
+                    one->elements += elements;
+                    one->messages += other != rank ? 1 : 0;
+                    total.busiest = std::max(total.busiest, one->elements);
+                    total.messages = std::max(total.messages, one->messages);
+                }
             }
         }
     }

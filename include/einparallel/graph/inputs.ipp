@@ -34,6 +34,11 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
     return input_vertex({extent}, element_type_of<index>(), std::make_shared<function_source>("iota", write));
 }
 
+EINPARALLEL_SELDOM std::shared_ptr<vertex> known_vertex(element_type element, std::function<void(void*)> write) {
+    const auto read = [write = std::move(write)](const box& /*all*/, void* destination) { write(destination); };
+    return input_vertex({1}, element, std::make_shared<function_source>("padding", read));
+}
+
 EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
     try {
         const npy_file file(path);

@@ -35,11 +35,12 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
 
-/// A tensor read at functions of labels, as one with these labels and extents; one that failed where there is a
-/// failure.
+/// A tensor read at functions of labels, as one with these labels and extents, and as `elsewhere`, another one with
+/// these, outside of its own extents.
 EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
                                                        std::span<const label_id> labels,
-                                                       std::span<const interval> ranges);
+                                                       std::span<const interval> ranges,
+                                                       std::shared_ptr<vertex> elsewhere = nullptr);
 
 /// Builder that records. It never throws for what a user did wrong: a failure is kept in the vertex, so that a mistake
 /// of one rank becomes the same exception on every rank at the next collective call.

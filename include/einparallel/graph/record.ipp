@@ -23,7 +23,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
                                                        std::span<const label_id> labels,
-                                                       std::span<const interval> ranges) {
+                                                       std::span<const interval> ranges,
+                                                       std::shared_ptr<vertex> elsewhere) {
     auto made = std::make_shared<vertex>();
     for (const interval range : ranges) {
         made->bounds.push_back(range.size());
@@ -37,6 +38,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> o
     }
     made->failure = of->failure;
     made->operands.push_back(std::move(of));
+    if (elsewhere != nullptr) {
+        made->operands.push_back(std::move(elsewhere));
+    }
     return made;
 }
 
@@ -70,6 +74,52 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         return known;
     };
     std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
+    // Tensors that are read at functions of labels: each is one operand, however often it is read.
+    std::vector<const vertex*> viewed;
+    for (const operand_type& read : operands) {
+        for (const vertex* view = read.handle.get(); view != nullptr && view->is_view();
+             view = view->operands.size() > 1 ? view->operands.back().get() : nullptr) {
+            viewed.push_back(view->operands.front().get());
+        }
+    }
+    const auto read_at = [&](const auto& self, const std::shared_ptr<vertex>& of,
+                             std::vector<label_id> labels) -> operand_read {
+        const std::shared_ptr<vertex>& tensor = read_by(of);
+        const bool is_viewed = found_in(tensor.get(), viewed);
+        const auto known = is_viewed ? find_in(made->operands, tensor) : made->operands.end();
+        const auto operand = std::size_t(known - made->operands.begin());
+        if (known == made->operands.end()) {
+            made->operands.push_back(tensor);
+            made->form.operands.emplace_back();
+        }
+        operand_read as{operand, labels, of->at, {}, {}};
+        if (is_viewed) {
+            as.bounds = tensor->bounds;
+            for (std::size_t dimension = 0; dimension < labels.size() && !of->is_view(); ++dimension) {
+                as.at.push_back({{{label_id(dimension), 1}}, 0, true});
+            }
+            for (index_function& each : as.at) {
+                for (index_term& term : each.terms) {
+                    term.label = labels[std::size_t(term.label)];
+                }
+            }
+            if (of->operands.size() > 1 && of->is_view()) {
+                as.elsewhere.push_back(self(self, of->operands.back(), labels));
+            }
+            sort_unique(labels);
+            as.labels = labels;
+        }
+        std::vector<label_id>& all = made->form.operands[operand];
+        for (const label_id label : labels) {
+            const auto stands = [&](const index_function& each) {
+                return any_in(each.terms, [&](const index_term& term) { return term.label == label; });
+            };
+            if (!is_viewed || (!found_in(label, all) && any_in(as.at, stands))) {
+                all.push_back(label);
+            }
+        }
+        return as;
+    };
     const auto fail = [&](vertex& failed, const std::string& what) {
         const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
         failed.failure = "einsum " + einsum_text(names_, operands.size(), labels_of, out) + ": " + what;
@@ -98,36 +148,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             }
             known = known < 0 ? extent : known;
         }
-        const std::shared_ptr<vertex>& tensor = read_by(read.handle);
-        const bool is_viewed = any_in(operands, [&](const operand_type& other) {
-            return other.handle->is_view() && other.handle->operands.front() == tensor;
-        });
-        const auto known = is_viewed ? find_in(made->operands, tensor) : made->operands.end();
-        operand_read as{std::size_t(known - made->operands.begin()), labels, read.handle->at, {}};
-        if (is_viewed) {
-            as.bounds = tensor->bounds;
-            if (!read.handle->is_view()) {
-                for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-                    as.at.push_back({{{label_id(dimension), 1}}, 0, true});
-                }
-            }
-            for (index_function& each : as.at) {
-                for (index_term& term : each.terms) {
-                    term.label = labels[std::size_t(term.label)];
-                }
-            }
-            sort_unique(labels);
-            as.labels = labels;
-        }
-        made->form.reads.push_back(std::move(as));
-        if (known == made->operands.end()) {
-            made->form.operands.push_back(std::move(labels));
-            made->operands.push_back(tensor);
-        } else {
-            std::vector<label_id>& all = made->form.operands[made->form.reads.back().operand];
-            all.insert(all.end(), labels.begin(), labels.end());
-            sort_unique(all);
-        }
+        made->form.reads.push_back(read_at(read_at, read.handle, std::move(labels)));
     }
     if (all_in(made->form.reads, [](const operand_read& each) { return each.at.empty(); })) {
         made->form.reads.clear();

@@ -67,8 +67,9 @@ struct vertex {
     std::vector<index> extents;                     ///< einsums only: by label
     std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
     std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
-    std::vector<index_function> at;                 ///< views only: what its only operand is read at, by dimension of
-                                                    ///< that; label ids are numbers of the view's dimensions
+    std::vector<index_function> at;                 ///< views only: what its operand is read at, by dimension of that;
+                                                    ///< label ids are numbers of the view's dimensions. A second
+                                                    ///< operand is the view of what is read outside
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     std::string failure;                            ///< why recording failed; the next decompose throws it
 

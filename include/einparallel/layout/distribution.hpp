@@ -50,7 +50,8 @@ struct rank_digit {
 /// How a tensor rests on ranks. Regular distributions come from a vertex's mesh: every axis cuts the dimensions that
 /// carry its label; a block that q ranks want (the axes whose label the tensor lacks) is stored in q pieces, one each,
 /// cut along one dimension. Irregular ones list the boxes (an application's own layout, one rank's array). Boxes of
-/// different ranks are disjoint. The boxes cover whatever its reader needs (only diagonal blocks for `ii->i`).
+/// different ranks are disjoint, but where they are what ranks read of a tensor at functions of labels. The boxes cover
+/// whatever its reader needs (only diagonal blocks for `ii->i`).
 class distribution {
 public:
     distribution() = default;
@@ -66,6 +67,9 @@ public:
     /// Irregular: `boxes[rank]`; ranks beyond the list hold nothing.
     EINPARALLEL_INLINE distribution(std::vector<index> bounds, std::vector<box> boxes);
 
+    /// Several boxes of a rank, which may overlap: what it reads.
+    EINPARALLEL_INLINE distribution(const std::vector<index>& bounds, const std::vector<std::vector<box>>& boxes);
+
     /// Extents of the tensor.
     [[nodiscard]] const std::vector<index>& bounds() const { return bounds_; }
 
@@ -80,8 +84,10 @@ public:
     /// True where a label stands twice: the blocks lie on a diagonal and do not cover the tensor.
     [[nodiscard]] bool is_diagonal() const { return diagonal_; }
 
-    /// What `rank` holds at rest.
+    /// What `rank` holds at rest; the smallest box around it where these are several.
     EINPARALLEL_INLINE [[nodiscard]] box held_by(int rank) const;
+    /// The boxes that it holds, no two of which meet.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<box> boxes_of(int rank) const;
 
     /// The block that `rank` computes with: its own pieces and those of its replicas together. Equal to held_by() where
     /// nothing is replicated, and for irregular distributions.
@@ -124,9 +130,10 @@ public:
 
 private:
     std::vector<index> bounds_;
-    std::vector<cut_side> sides_;     ///< regular: by dimension
-    std::vector<rank_digit> digits_;  ///< those of pieces first; the innermost first
-    std::vector<box> boxes_;          ///< irregular: by rank
+    std::vector<cut_side> sides_;          ///< regular: by dimension
+    std::vector<rank_digit> digits_;       ///< those of pieces first; the innermost first
+    std::vector<box> boxes_;               ///< irregular: by rank
+    std::vector<std::vector<box>> parts_;  ///< by rank, of boxes that are not all held; or none
     std::size_t cut_ = 0;
     int holders_ = 1;
     int replication_ = 1;

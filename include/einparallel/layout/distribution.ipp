@@ -54,6 +54,44 @@ EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const m
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, std::vector<box> boxes)
     : bounds_(std::move(bounds)), boxes_(std::move(boxes)), holders_(int(boxes_.size())), regular_(false) {}
 
+EINPARALLEL_INLINE distribution::distribution(const std::vector<index>& bounds,
+                                              const std::vector<std::vector<box>>& boxes)
+    : distribution(bounds, std::vector<box>(boxes.size(), no_box(bounds.size()))) {
+    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
+        std::vector<box>& parts = parts_.emplace_back();
+        box& all = boxes_[rank];
+        index elements = 0;
+        for (const box& each : boxes[rank]) {
+            std::vector<box> fresh{each};
+            for (const box& known : parts) {
+                std::vector<box> left;
+                for (const box& part : fresh) {
+                    const std::vector<box> outside = difference(part, known);
+                    left.insert(left.end(), outside.begin(), outside.end());
+                }
+                fresh = std::move(left);
+            }
+            for (box& part : fresh) {
+                if (part.empty()) {
+                    continue;
+                }
+                for (std::size_t dimension = 0; dimension < part.rank(); ++dimension) {
+                    interval& side = all.sides[dimension];
+                    const interval more = part.sides[dimension];
+                    side =
+                        all.nothing ? more : interval{std::min(side.begin, more.begin), std::max(side.end, more.end)};
+                }
+                all.nothing = false;
+                elements += part.size();
+                parts.push_back(std::move(part));
+            }
+        }
+        if (elements == all.size()) {
+            parts = {all};
+        }
+    }
+}
+
 EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
     index largest = 0;
     if (!regular_) {
@@ -116,6 +154,11 @@ EINPARALLEL_INLINE box distribution::held_by(int rank) const {
     return held;
 }
 
+EINPARALLEL_INLINE std::vector<box> distribution::boxes_of(int rank) const {
+    const bool several = rank >= 0 && rank < int(parts_.size());
+    return several ? parts_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
+}
+
 EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
     std::vector<int> group{rank};
     for (std::size_t number = digits_.size(); number-- > 0;) {
@@ -138,7 +181,7 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
     std::vector<int> met;
     if (!regular_ || diagonal_) {
         for (int rank = 0; rank < holders_; ++rank) {
-            if (!intersect(held_by(rank), region).empty()) {
+            if (detail::any_in(boxes_of(rank), [&](const box& held) { return !intersect(held, region).empty(); })) {
                 met.push_back(rank);
             }
         }
@@ -175,14 +218,15 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
     if (a.bounds_ != b.bounds_) {
         return false;
     }
-    if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_) {
+    if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_ &&
+        a.parts_ == b.parts_) {
         return true;
     }
     const int ranks = std::max(a.holders(), b.holders());
     for (int rank = 0; rank < ranks; ++rank) {
-        const box in_a = a.held_by(rank);
-        const box in_b = b.held_by(rank);
-        if (in_a != in_b && !(in_a.empty() && in_b.empty())) {
+        const std::vector<box> in_a = a.boxes_of(rank);
+        const std::vector<box> in_b = b.boxes_of(rank);
+        if (in_a != in_b && !(detail::all_in(in_a, &box::empty) && detail::all_in(in_b, &box::empty))) {
             return false;
         }
     }

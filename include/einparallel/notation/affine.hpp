@@ -165,7 +165,7 @@ auto indexed(Operand held, const Indices&... indices) {
 }
 
 /// An operand with elements around it that no memory holds, all of them `value`.
-template <class Operand>
+template <class Operand, class Value = typename Operand::value_type>
 struct padded_operand {
     using value_type = typename Operand::value_type;
     static constexpr std::size_t rank = Operand::rank;
@@ -173,7 +173,7 @@ struct padded_operand {
     Operand operand;
     std::array<index, rank> before{};
     std::array<index, rank> extents{};  ///< with what is around it
-    value_type value{};
+    Value value{};
 };
 
 /// What stands in the parentheses of an operand: labels and functions of labels, as many as dimensions.

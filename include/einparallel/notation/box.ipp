@@ -14,6 +14,25 @@ EINPARALLEL_INLINE box intersect(const box& a, const box& b) {
     return both;
 }
 
+EINPARALLEL_INLINE std::vector<box> difference(box whole, const box& taken) {
+    const box common = intersect(whole, taken);
+    std::vector<box> parts;
+    if (common.empty()) {
+        parts.resize(whole.empty() ? 0 : 1, whole);
+        return parts;
+    }
+    for (std::size_t dimension = 0; dimension < whole.rank(); ++dimension) {
+        const interval all = whole.sides[dimension];
+        const interval kept = common.sides[dimension];
+        for (const interval left : {interval{all.begin, kept.begin}, interval{kept.end, all.end}}) {
+            whole.sides[dimension] = left;
+            parts.resize(parts.size() + (left.empty() ? 0 : 1), whole);
+        }
+        whole.sides[dimension] = kept;
+    }
+    return parts;
+}
+
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {
     box whole;
     whole.sides.reserve(bounds.size());

@@ -157,8 +157,9 @@ std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf
 struct operand_read {
     std::size_t operand = 0;
     std::vector<label_id> labels;
-    std::vector<index_function> at{};  ///< by dimension of the operand; none: its dimensions are the labels
-    std::vector<index> bounds{};       ///< of the operand, where it is read at functions
+    std::vector<index_function> at{};       ///< by dimension of the operand; none: its dimensions are the labels
+    std::vector<index> bounds{};            ///< of the operand, where it is read at functions
+    std::vector<operand_read> elsewhere{};  ///< what is read where the functions are outside the bounds, if anything
 
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };
@@ -182,10 +183,25 @@ struct einsum_form {
     }
     [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
+    /// By kernel's operand, and behind them what is read outside their bounds.
+    [[nodiscard]] std::vector<const operand_read*> all_reads() const {
+        std::vector<const operand_read*> all;
+        for (const operand_read& read : reads) {
+            all.push_back(&read);
+        }
+        for (const operand_read& read : reads) {
+            for (const operand_read& other : read.elsewhere) {
+                all.push_back(&other);
+            }
+        }
+        return all;
+    }
+
     /// An operand that is read at functions of labels.
     [[nodiscard]] bool is_viewed(std::size_t operand) const {
-        return detail::any_in(reads,
-                              [&](const operand_read& read) { return read.operand == operand && !read.at.empty(); });
+        return !reads.empty() && detail::any_in(all_reads(), [&](const operand_read* read) {
+            return read->operand == operand && !read->at.empty();
+        });
     }
 
     [[nodiscard]] label_class class_of(label_id label) const {

@@ -34,7 +34,8 @@ public:
             }
             std::vector<buffer_id> operands;
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-                operands.push_back(bring(each.inputs[operand], each.work.operands[operand]));
+                operands.push_back(
+                    bring(each.inputs[operand], each.work.operands[operand], each.work.form.is_viewed(operand)));
                 if (each.work.holds(operand)) {
                     operands.back() = hold(each.inputs[operand], each.work.operands[operand], operands.back());
                 }
@@ -76,12 +77,12 @@ private:
     }
 
     /// The buffer with this rank's part of a tensor in the distribution wanted. A copy is made once and serves all who
-    /// want the same.
-    buffer_id bring(std::size_t number, const distribution& wanted) {
+    /// want the same. What is read at functions of labels may lie in pieces.
+    buffer_id bring(std::size_t number, const distribution& wanted, bool in_pieces = false) {
         const planned_vertex& each = plan_.vertices()[number];
         std::vector<copy>& copies = copies_[number];
         for (const copy& known : copies) {
-            if (*known.resting == wanted) {
+            if (*known.resting == wanted && (in_pieces || written_[known.place].pieces.empty())) {
                 return known.place;
             }
         }
@@ -93,7 +94,10 @@ private:
                 copies.push_back({&each.resting, read(number, each.resting)});
             }
             const copy resting = copies.front();
-            place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_++);
+            place = in_pieces
+                        ? schedule_halo(written_, *resting.resting, wanted, rank_, resting.place, phase_)
+                        : schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
+            ++phase_;
         }
         mark_steps(each.lasts);
         copies.push_back({&wanted, place});

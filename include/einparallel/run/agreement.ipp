@@ -37,7 +37,9 @@ EINPARALLEL_SELDOM fingerprint& fingerprint::add(const box& region) {
 EINPARALLEL_SELDOM fingerprint& fingerprint::add(const distribution& where) {
     add(where.bounds());
     for (int rank = 0; rank < where.holders(); ++rank) {
-        add(where.held_by(rank));
+        for (const box& held : where.boxes_of(rank)) {
+            add(held);
+        }
     }
     return add(where.holders());
 }

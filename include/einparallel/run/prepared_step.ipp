@@ -117,15 +117,10 @@ EINPARALLEL_SELDOM prepared_block prepare_read(const program& of_rank, const buf
         return prepare_block(of_rank, part);
     }
     const buffer& place = of_rank[part.place];
-    const std::vector<index> strides = strides_of(place);
-    prepared_block ready{part.place, 0, {}};
-    index first = move_along(no_label, read.at, strides.data());
-    for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
-        first -= place.region.sides[dimension].begin * strides[dimension];
-    }
-    for (const label_id label : read.labels) {
-        ready.strides.push_back(move_along(label, read.at, strides.data()));
-        first += ranges[std::size_t(label)].begin * ready.strides.back();
+    prepared_block ready{part.place, 0, std::vector<index>(read.labels.size())};
+    index first = strides_of_read(read.at, read.labels, place.region, strides_of(place), ready.strides);
+    for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
+        first += ranges[std::size_t(read.labels[dimension])].begin * ready.strides[dimension];
     }
     ready.offset = place.region.empty() ? 0 : first * index(place.element_bytes);
     return ready;
@@ -168,8 +163,9 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
                        [](const interval& range) { return range.size(); });
         if (const einsum_form& form = vertices[call->vertex].form; !form.reads.empty()) {
             ready.operands.clear();
-            for (const operand_read& read : form.reads) {
-                ready.operands.push_back(prepare_read(of_rank, touched.reads[read.operand], read, call->ranges));
+            for (std::size_t operand = 0; operand < touched.reads.size(); ++operand) {
+                ready.operands.push_back(
+                    prepare_read(of_rank, touched.reads[operand], call->read_of(form, operand), call->ranges));
             }
         }
         ready.blocks.resize(ready.operands.size());

@@ -12,7 +12,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand) {
-    return form.operands[operand] == form.output && !form.is_viewed(operand) &&
+    const bool is_plain = form.reads.empty() || form.reads[operand].at.empty();
+    return is_plain && (form.reads.empty() ? form.operands[operand] : form.reads[operand].labels) == form.output &&
            all_in(form.operands, [&](const std::vector<label_id>& labels) {
                return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
            });

@@ -27,6 +27,7 @@ struct buffer {
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
+    std::vector<buffer_id> pieces{};  ///< of what has no memory of its own: the buffers that it lies in
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
@@ -42,8 +43,8 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
 
-/// The box of an operand that a call on these ranges reads.
-EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand, const std::vector<interval>& ranges);
+/// The box of an operand that a call on these ranges reads, outside of its bounds, too.
+EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges);
 
 /// Strides of a buffer's elements.
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
@@ -88,6 +89,13 @@ struct contraction {
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
     softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.hpp)
+    std::vector<bool> outside{};  ///< by operand of the kernel: it is read outside its bounds; none: nowhere
+
+    /// What operand `number` of the kernel is, of an einsum that reads at functions of labels.
+    [[nodiscard]] const operand_read& read_of(const einsum_form& form, std::size_t number) const {
+        const operand_read& inside = form.reads[number];
+        return !outside.empty() && outside[number] ? inside.elsewhere.front() : inside;
+    }
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.

@@ -33,26 +33,18 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
     return region;
 }
 
-EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand, const std::vector<interval>& ranges) {
-    box region = region_of(form.operands[operand], ranges);
-    if (!form.is_viewed(operand)) {
+EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges) {
+    box region = region_of(read.labels, ranges);
+    if (read.at.empty()) {
         return region;
     }
-    const bool nothing = region.empty();
-    region.sides.clear();
-    for (const operand_read& read : form.reads) {
-        if (read.operand != operand) {
-            continue;
-        }
-        const bool first = region.sides.empty();
-        region.sides.resize(read.at.size());
-        for (std::size_t dimension = 0; dimension < read.at.size() && !nothing; ++dimension) {
-            const interval side = range_of(read.at[dimension], ranges);
-            interval& all = region.sides[dimension];
-            all = first ? side : interval{std::min(all.begin, side.begin), std::max(all.end, side.end)};
-        }
+    if (region.empty()) {
+        return no_box(read.at.size());
     }
-    region.nothing = nothing;
+    region.sides.clear();
+    for (const index_function& each : read.at) {
+        region.sides.push_back(range_of(each, ranges));
+    }
     return region;
 }
 
@@ -66,10 +58,12 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        made.reads.push_back({call.operands[operand], form == nullptr ? box{}
-                                                      : call.softmax.along == no_label
-                                                          ? region_read(*form, operand, call.ranges)
-                                                          : region_of(call.softmax.labels, call.ranges)});
+        const bool is_einsum = form != nullptr && call.softmax.along == no_label;
+        made.reads.push_back(
+            {call.operands[operand], form == nullptr ? box{}
+                                     : is_einsum && !form->reads.empty()
+                                         ? region_read(call.read_of(*form, operand), call.ranges)
+                                         : region_of(call.softmax.operand_labels(*form, operand), call.ranges)});
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;

@@ -1,6 +1,7 @@
 #pragma once
 // The sink that records: the steps of one rank for one vertex, by phase.
 
+#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -118,8 +119,48 @@ public:
         }
         const bool no_term = any_in(part, [](const interval& range) { return range.empty(); });
         if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
-            now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
+            if (work_->form.reads.empty()) {
+                now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
+            } else {
+                contract_views(now, part, output, mode);
+            }
         }
+    }
+
+    /// Adds the call of an einsum that reads at functions of labels, in parts each of which finds what it reads of an
+    /// operand in one buffer.
+    EINPARALLEL_INLINE void contract_views(step& now, const std::vector<interval>& ranges, buffer_id output,
+                                           write_mode mode) const {
+        const einsum_form& form = work_->form;
+        const std::vector<const operand_read*> all = form.all_reads();
+        const auto buffers_of = [&](const operand_read& read) {
+            const buffer_id block = blocks_[read.operand];
+            const std::vector<buffer_id>& pieces = program_[block].pieces;
+            return pieces.empty() ? std::vector<buffer_id>{block} : pieces;
+        };
+        std::vector<std::vector<box>> boxes(all.size());
+        std::vector<boxed_read> reads;
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            for (const buffer_id each : buffers_of(*all[number])) {
+                boxes[number].push_back(program_[each].region);
+            }
+            reads.push_back({all[number]->at, boxes[number]});
+        }
+        cut_into_boxes(
+            ranges, reads, form.output,
+            [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
+                contraction call{vertex_, {}, output, part, combines ? write_mode::combine : mode};
+                std::size_t other = form.reads.size();  // where its first read from elsewhere is in `all`
+                for (std::size_t operand = 0; operand < form.reads.size(); ++operand) {
+                    const operand_read& read = form.reads[operand];
+                    const bool is_outside = found[operand] == in_no_box && !read.elsewhere.empty();
+                    const std::size_t place = found[is_outside ? other : operand];
+                    call.outside.push_back(is_outside);
+                    call.operands.push_back(buffers_of(call.read_of(form, operand))[place == in_no_box ? 0 : place]);
+                    other += read.elsewhere.size();
+                }
+                now.work.emplace_back(std::move(call));
+            });
     }
 
     /// Every piece has a binomial tree over the ring, whose root is its owner. Calls

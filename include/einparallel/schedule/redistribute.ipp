@@ -35,18 +35,52 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
                                                      int rank, buffer_id resting, std::size_t first_phase) {
     const box had = from.held_by(rank);
     const box wanted = to.held_by(rank);
-    const bool stays = had == wanted || (had.empty() && wanted.empty());
-    if (stays && (had.empty() || to.is_regular())) {
+    if (had == wanted || (had.empty() && wanted.empty())) {
         return resting;
     }
-    const std::size_t element_bytes = of_rank[resting].element_bytes;
-    const buffer_id arriving = stays ? resting : of_rank.add_buffer(wanted, element_bytes);
+    const buffer_id arriving = of_rank.add_buffer(wanted, of_rank[resting].element_bytes);
     step moving = detail::redistribution_step(from, to, rank, resting, arriving);
     if (!moving.is_idle()) {
         moving.phase = first_phase;
         of_rank.steps.push_back(std::move(moving));
     }
     return arriving;
+}
+
+EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution& from, const distribution& to, int rank,
+                                           buffer_id resting, std::size_t first_phase) {
+    const auto halo_of = [&](int reader) {
+        std::vector<box> lacked;
+        for (const box& wanted : to.boxes_of(reader)) {
+            const std::vector<box> parts = difference(wanted, from.held_by(reader));
+            lacked.insert(lacked.end(), parts.begin(), parts.end());
+        }
+        return lacked;
+    };
+    const box had = from.held_by(rank);
+    const std::vector<int> readers = to.ranks_meeting(had);
+    step moving{.phase = first_phase};
+    std::vector<buffer_id> pieces(detail::found_in(rank, readers) ? 1 : 0, resting);
+    for (const box& each : halo_of(rank)) {
+        pieces.push_back(of_rank.add_buffer(each, of_rank[resting].element_bytes));
+        for (const int owner : from.ranks_meeting(each)) {
+            moving.receive(owner, pieces.back(), intersect(from.held_by(owner), each));
+        }
+    }
+    for (const int reader : readers) {
+        for (const box& each : reader == rank ? std::vector<box>() : halo_of(reader)) {
+            moving.send(reader, resting, intersect(had, each));
+        }
+    }
+    if (!moving.is_idle()) {
+        of_rank.steps.push_back(std::move(moving));
+    }
+    if (pieces.size() == 1) {
+        return pieces.front();
+    }
+    const buffer_id read = of_rank.add_buffer(no_box(had.rank()), of_rank[resting].element_bytes);
+    of_rank[read].pieces = std::move(pieces);
+    return read;
 }
 
 }  // namespace einparallel

@@ -28,11 +28,16 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
     std::vector<label_id> all(extents.size());
     std::iota(all.begin(), all.end(), label_id{0});
     const distribution blocks(extents, ranks, all, 0);
-    std::vector<box> read;
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-        read.push_back(region_read(form, operand, blocks.block_of_rank(rank).sides));
+    std::vector<index> bounds;
+    std::vector<std::vector<box>> read(std::size_t(ranks.size()));
+    for (const operand_read* const each : form.all_reads()) {
+        for (int rank = 0; rank < ranks.size() && each->operand == operand; ++rank) {
+            bounds = each->bounds;
+            const box region = region_read(*each, blocks.block_of_rank(rank).sides);
+            read[std::size_t(rank)].push_back(intersect(region, whole_box(bounds)));
+        }
     }
-    return {find_in(form.reads, operand, &operand_read::operand)->bounds, std::move(read)};
+    return {bounds, read};
 }
 
 /// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise

@@ -60,7 +60,8 @@ EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::ve
         return table.exact(bounds_of(labels, extents), ranks, labels, cut);
     }
     // Boxes that overlap, and may leave elements out: all of them lie in blocks along the same labels.
-    const operand_read& read = *find_in(form.reads, operand, &operand_read::operand);
+    const std::vector<const operand_read*> reads = form.all_reads();
+    const operand_read& read = **find_in(reads, operand, &operand_read::operand);
     std::vector<label_id> labels;
     for (const index_function& at : read.at) {
         const label_id label = at.terms.empty() ? no_label : at.terms.front().label;
