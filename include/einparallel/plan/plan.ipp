@@ -146,15 +146,22 @@ struct plan_builder {
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
                            detail::gathered_bytes(each.work, operand), true);
                 }
-                if (lies[input] != detail::anywhere && is_new) {
-                    const detail::traffic moving = table.counted(lies[input], chosen.operands[operand]);
-                    charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
-                           moving.elements * double(read.element.bytes), read.lasts);
-                } else if (lies[input] == detail::anywhere && is_first) {
+                if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
                         detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
+                    const bool has_halo = detail::is_placeholder(*read.origin) && each.work.form.is_viewed(operand);
                     const bool is_output = detail::found_in(input, made.outputs_);
-                    read.resting = is_output ? table.resting(table.whole_of(where)) : wanted;
+                    read.resting = is_output || has_halo ? table.resting(table.whole_of(where)) : wanted;
+                    lies[input] = has_halo ? table.whole_of(where) : detail::anywhere;
+                }
+                if (lies[input] != detail::anywhere && is_new) {
+                    const detail::place_id where =
+                        chosen.operands[operand] >= 0
+                            ? chosen.operands[operand]
+                            : detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
+                    const detail::traffic moving = table.counted(lies[input], where);
+                    charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
+                           moving.elements * double(read.element.bytes), read.lasts);
                 }
             }
             each.bytes = std::size_t(std::llround(bytes));

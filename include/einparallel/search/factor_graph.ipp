@@ -41,8 +41,9 @@ public:
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
             lies_.push_back(given_place(*graph.vertices[number], table));
-            for (const std::size_t input : graph.inputs[number]) {
-                ++readings[input];
+            for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+                // At functions of labels a rank reads its own block and a halo.
+                readings[graph.inputs[number][operand]] += graph.vertices[number]->form.is_viewed(operand) ? 2 : 1;
             }
         }
         const bool pieces = asked.objective != objective::paper || any_in(graph.vertices, [](const auto& each) {
