@@ -54,6 +54,7 @@ namespace einparallel {}
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
 #include <einparallel/graph/padded.hpp>
+#include <einparallel/graph/part.hpp>
 #include <einparallel/graph/random.hpp>
 #include <einparallel/io/npy.hpp>
 

@@ -168,6 +168,51 @@ TEST_CASE("a step of the heat equation moves the edges of blocks, and nothing tw
     }
 }
 
+TEST_CASE("parts of tensors are assigned to, and the rest is kept") {
+    ep::context world(MPI_COMM_WORLD);
+    std::mt19937 bits(5);
+    const auto random = [&](int from, int to) { return index(std::uniform_int_distribution<int>(from, to)(bits)); };
+    const auto filled = [](ep::array<double, 2>& made, int seed) {
+        made(i, j) = ep::join(ep::uniform(std::uint64_t(seed)), ep::iota(i), ep::iota(j));
+    };
+    int wrong = 0;
+    int other_bytes = 0;
+    for (int round = 0; round < 12; ++round) {
+        const index m = random(1, 6), n = random(1, 5), a = random(0, 2), b = random(0, 2);
+        const std::array<ep::array<double, 2>, 3> elements{ep::array<double, 2>({m, n}),
+                                                           ep::array<double, 2>({m + a + 2, n + b + m}),
+                                                           ep::array<double, 2>({2 * m + n - 1, 1})};
+        std::array<ep::tensor<double, 2>, 3> tensors;
+        for (std::size_t each = 0; each < 3; ++each) {
+            filled(const_cast<ep::array<double, 2>&>(elements[each]), 3 * round + int(each));
+            tensors[each] = ep::from_root(elements[each], 0);
+        }
+        const auto graph = [&](auto& Z, auto& p, const auto& A) {
+            Z(i + a, j + b) = A(i, j);
+            Z(m - i, 1 + b) = A(i, 0) * 2.0;
+            Z(i + a, i + b + 1) += A(i, j) * A(i, j);
+            Z(0, a + j) -= A(m - 1, j);
+            p(2 * m - 2 - i - j + n, 0) += A(i, j);
+            p(i + j, 0) -= A(i, r) * A(j, r);
+            Z(1, i + 0) = exp(A(i, 0));
+        };
+        ep::array<double, 2> Z = elements[1], p = elements[2];
+        ep::tensor<double, 2> TZ, Tp;
+        TZ(i, j) = 1.0 * tensors[1](i, j);
+        Tp(i, j) = 1.0 * tensors[2](i, j);
+        graph(Z, p, elements[0]);
+        graph(TZ, Tp, tensors[0]);
+        const ep::options asked{.objective = round % 2 == 0 ? ep::objective::bytes : ep::objective::paper};
+        const ep::plan plan = ep::decompose(world, asked, TZ, Tp);
+        const ep::results made = plan.run(world);
+        wrong += agrees(made.get(TZ).allgather(), Z) ? 0 : 1;
+        wrong += agrees(made.get(Tp).allgather(), p) ? 0 : 1;
+        other_bytes += made.bytes_sent() == plan.bytes_sent(world.rank()) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(other_bytes == 0);
+}
+
 TEST_CASE("what cannot be read is one sentence at decompose") {
     ep::context world(MPI_COMM_WORLD);
     const ep::tensor<double, 1> X = ep::generate<double>({4}, [](auto at) { return double(at); });
@@ -182,6 +227,18 @@ TEST_CASE("what cannot be read is one sentence at decompose") {
     Z(i) = X(i + 4);
     CHECK(said() ==
           "decompose: einsum: index i + 4 of dimension 0 of operand 1 leaves nothing to label i: its extent is 4");
+    Z(i) = X(i);
+    Z(i + j) = X(3 - i) * X(3 - j);
+    CHECK(said() ==
+          "decompose: einsum: several indices on the left name one element: say += to add up what is assigned to it");
+    Z(i) = X(i);
+    Z(2 * i) += ep::generate<double>({2}, ep::uniform(1))(i);
+    CHECK(said() ==
+          "decompose: einsum: on the left of what is recorded a label stands with 1 or -1 in some dimension: elsewhere "
+          "an integer tensor of indices says where elements go");
+    Z = {};
+    Z(i + 1) = X(i);
+    CHECK(said() == "decompose: a tensor was used before anything was assigned to it");
 }
 
 }  // namespace index_test

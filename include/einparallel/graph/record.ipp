@@ -92,7 +92,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             made->operands.push_back(tensor);
             made->form.operands.emplace_back();
         }
-        operand_read as{operand, labels, of->at, {}, {}};
+        operand_read as{operand, labels, of->at, {}, {}, {}};
         if (is_viewed) {
             as.bounds = tensor->bounds;
             for (std::size_t dimension = 0; dimension < labels.size() && !of->is_view(); ++dimension) {
@@ -103,6 +103,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
                     term.label = labels[std::size_t(term.label)];
                 }
             }
+            const auto guards = as.at.begin() + std::ptrdiff_t(as.bounds.size());
+            as.where.assign(guards, as.at.end());
+            as.at.erase(guards, as.at.end());
             if (of->operands.size() > 1 && of->is_view()) {
                 as.elsewhere.push_back(self(self, of->operands.back(), labels));
             }

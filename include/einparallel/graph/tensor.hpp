@@ -29,6 +29,8 @@ namespace EINPARALLEL_UNIT {
 
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
+template <class T, std::size_t Rank, class Read, class... Indices>
+class tensor_part;
 
 }  // namespace EINPARALLEL_UNIT
 
@@ -48,35 +50,6 @@ struct other_labels : refused_node {
 /// An index at least is no label alone, and one has a label.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool reads_part = are_indices<Rank, Indices...> && (AffineIndex<Indices> || ...);
-/// A part of a tensor, and what it is on the left.
-template <class... Right>
-struct assigned_part : refused {
-    static_assert(
-        fits<Right...>,
-        "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be assigned to; "
-        "parts of arrays can");
-};
-template <class Leaf>
-struct part_of_tensor : Leaf {
-    explicit part_of_tensor(Leaf read) : Leaf(std::move(read)) {}
-    part_of_tensor(const part_of_tensor&) = default;
-    part_of_tensor(part_of_tensor&&) noexcept = default;
-    ~part_of_tensor() = default;
-    assigned_part<Leaf> operator=(const part_of_tensor& /*right*/) const { return {}; }
-    template <class E>
-    assigned_part<E> operator=(const E& /*right*/) const {
-        return {};
-    }
-    template <class E>
-    assigned_part<E> operator+=(const E& /*right*/) const {
-        return {};
-    }
-    template <class E>
-    assigned_part<E> operator-=(const E& /*right*/) const {
-        return {};
-    }
-};
-
 template <class... Arguments>
 struct other_than_pins : refused {
     static_assert(fits<Arguments...>,
@@ -137,11 +110,18 @@ public:
     auto operator()(const Labels&... /*labels*/) const {
         return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
+    /// An operand that is read at functions of labels, and what an einsum can be assigned to: a part of the tensor.
+    template <class... Indices, class Way = detail::way>
+        requires detail::reads_part<Rank, Indices...>
+    auto operator()(const Indices&... indices) {
+        auto read = std::as_const(*this)(indices...);
+        return detail::tensor_part<T, Rank, decltype(read), Indices...>(*this, std::move(read));
+    }
     /// An operand that is read at functions of labels.
     template <class... Indices>
         requires detail::reads_part<Rank, Indices...>
     auto operator()(const Indices&... indices) const {
-        return detail::part_of_tensor(detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...));
+        return detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
     }
     /// Other arguments: refused.
     template <class... Labels>

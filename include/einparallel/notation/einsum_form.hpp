@@ -159,7 +159,8 @@ struct operand_read {
     std::vector<label_id> labels;
     std::vector<index_function> at{};       ///< by dimension of the operand; none: its dimensions are the labels
     std::vector<index> bounds{};            ///< of the operand, where it is read at functions
-    std::vector<operand_read> elsewhere{};  ///< what is read where the functions are outside the bounds, if anything
+    std::vector<index_function> where{};    ///< functions that are 0 where it is read
+    std::vector<operand_read> elsewhere{};  ///< what is read where they are not, or functions are outside the bounds
 
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };

@@ -11,9 +11,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand) {
-    const bool is_plain = form.reads.empty() || form.reads[operand].at.empty();
-    return is_plain && (form.reads.empty() ? form.operands[operand] : form.reads[operand].labels) == form.output &&
+/// A softmax stands for a quotient whose dividend has the labels of its own operand.
+EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, std::size_t operand) {
+    if (call.softmax.along != no_label) {
+        return call.softmax.labels == form.output;
+    }
+    const operand_read* const read = form.reads.empty() ? nullptr : &call.read_of(form, operand);
+    return (read == nullptr || read->at.empty()) &&
+           (read == nullptr ? form.operands[operand] : read->labels) == form.output &&
            all_in(form.operands, [&](const std::vector<label_id>& labels) {
                return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
            });
@@ -40,14 +45,14 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
-    // Each element of the output is made of the one at its place, by calls that are all that names `from` after the
-    // first of them has begun, and all that writes `into`.
+    // Each element of the output is made of the one at its place, or of none, by calls that are all that names `from`
+    // after the first of them has begun, and all that writes `into`.
     const auto is_replaced = [&](buffer_id from, buffer_id into) {
         index elements = 0;
         int calls = 0;
         for (std::size_t position = life_of(into).first; position <= life_of(from).last; ++position) {
             const step& each = of_rank.steps[position];
-            const int before = calls;
+            int readings = 0;
             for (const action& done : each.work) {
                 const auto* const call = std::get_if<contraction>(&done);
                 if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
@@ -55,16 +60,12 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
                 }
                 const einsum_form& form = form_of(call->vertex);
                 for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                    // A softmax stands for a quotient whose dividend has the labels of its own operand.
-                    const bool is_same_place = call->softmax.along == no_label ? is_elementwise_in(form, operand)
-                                                                               : call->softmax.labels == form.output;
-                    if (call->operands[operand] == from && is_same_place) {
-                        elements += region_of(form.output, call->ranges).size();
-                        ++calls;
-                    }
+                    readings += call->operands[operand] == from && is_elementwise_in(*call, form, operand) ? 1 : 0;
                 }
+                elements += region_of(form.output, call->ranges).size();
+                ++calls;
             }
-            if (times_named(of_rank, each, from) != calls - before) {
+            if (times_named(of_rank, each, from) != readings) {
                 return false;
             }
         }

@@ -146,14 +146,23 @@ public:
             }
             reads.push_back({all[number]->at, boxes[number]});
         }
+        const std::vector<box> zero{{{{0, 1}}}};
+        for (const operand_read& read : form.reads) {
+            for (const index_function& each : read.where) {
+                reads.push_back({{&each, 1}, zero});
+            }
+        }
         cut_into_boxes(
             ranges, reads, form.output,
             [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
                 contraction call{vertex_, {}, output, part, combines ? write_mode::combine : mode};
-                std::size_t other = form.reads.size();  // where its first read from elsewhere is in `all`
+                std::size_t other = form.reads.size();  // where the next read from elsewhere is in `all`
+                auto where = found.begin() + std::ptrdiff_t(all.size());
                 for (std::size_t operand = 0; operand < form.reads.size(); ++operand) {
                     const operand_read& read = form.reads[operand];
-                    const bool is_outside = found[operand] == in_no_box && !read.elsewhere.empty();
+                    const auto first = std::exchange(where, where + std::ptrdiff_t(read.where.size()));
+                    const bool is_outside = (found[operand] == in_no_box && !read.elsewhere.empty()) ||
+                                            std::find(first, where, in_no_box) != where;
                     const std::size_t place = found[is_outside ? other : operand];
                     call.outside.push_back(is_outside);
                     call.operands.push_back(buffers_of(call.read_of(form, operand))[place == in_no_box ? 0 : place]);

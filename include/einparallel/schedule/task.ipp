@@ -33,8 +33,12 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
     for (const operand_read* const each : form.all_reads()) {
         for (int rank = 0; rank < ranks.size() && each->operand == operand; ++rank) {
             bounds = each->bounds;
-            const box region = region_read(*each, blocks.block_of_rank(rank).sides);
-            read[std::size_t(rank)].push_back(intersect(region, whole_box(bounds)));
+            const std::vector<interval> ranges = blocks.block_of_rank(rank).sides;
+            box region = intersect(region_read(*each, ranges), whole_box(bounds));
+            for (std::size_t number = 0; number < each->where.size() && !region.empty(); ++number) {
+                region.nothing = intersect(range_of(each->where[number], ranges), {0, 1}).empty();
+            }
+            read[std::size_t(rank)].push_back(std::move(region));
         }
     }
     return {bounds, read};

@@ -1,0 +1,150 @@
+#pragma once
+// A part of a recorded tensor on the left: Z(i + 3, j) = A(i, j), Z(i, 2) += x(i), p(i + j) += x(i) * y(j).
+
+#include <einparallel/array/resolve.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
+template <class Done, class... Indices>
+struct written_labels {
+    using type = Done;
+};
+template <class... Done, class Index, class... More>
+struct written_labels<label_list<Done...>, Index, More...> {
+    template <class Labels>
+    struct of {
+        using type = label<char('0' + sizeof...(Done))>;
+    };
+    template <class L>
+        requires(!appears_in<L, label_list<Done...>>)
+    struct of<label_list<L>> {
+        using type = L;
+    };
+    using type = typename written_labels<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
+};
+
+/// Labels for what is summed.
+template <class Positions>
+struct summed_labels;
+template <std::size_t... Position>
+struct summed_labels<std::index_sequence<Position...>> {
+    using type = label_list<label<'+', char('0' + Position)>...>;
+};
+
+/// What is assigned to a part, as a tensor over the whole that is read there, and elsewhere outside.
+struct written_part {
+    std::vector<index_function> at;  ///< of the labels of what is assigned: functions of dimensions of the whole, of
+                                     ///< labels that are left to be summed, and behind them what is 0 in the part
+    std::vector<index> summed;       ///< extents along labels: 1 where the dimensions of the whole say the label
+    std::string failure;             ///< in words, or empty
+};
+
+/// Solves for labels. @param left  at which labels, dimensions of `assigned`, dimensions of the whole are written
+/// @param once  no element is written twice
+EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, std::span<const index> assigned,
+                                        bool once);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::EINPARALLEL_UNIT {
+
+/// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
+/// elements in the part and those of the old one elsewhere; the handle then stands for that.
+template <class T, std::size_t Rank, class Read, class... Indices>
+class tensor_part : public Read,
+                    public assignable<tensor_part<T, Rank, Read, Indices...>, T, typename Read::labels, true> {
+    using labels = typename Read::labels;
+
+public:
+    tensor_part(tensor<T, Rank>& handle, Read read) : Read(std::move(read)), handle_(&handle) {}
+    tensor_part(const tensor_part&) = default;
+    tensor_part(tensor_part&&) noexcept = default;
+    ~tensor_part() = default;
+
+    using assignable<tensor_part, T, labels, true>::operator=;
+    using assignable<tensor_part, T, labels, true>::operator+=;
+    using assignable<tensor_part, T, labels, true>::operator-=;
+    const tensor_part& operator=(const tensor_part& right) const { return *this = static_cast<const Read&>(right); }
+    tensor_part& operator=(const tensor_part& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
+
+    template <assignment How, class E>
+    void take(const E& right) const {
+        using Statement = statement<labels, E>;
+        using Written =
+            typename written_labels<label_list<>,
+                                    std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
+        const std::shared_ptr<vertex> whole = recording_builder::handle_of(tensor_operand<T, Rank>{handle_->node()});
+        std::string failure;
+        const resolution<Statement, tensor_leaves> found(static_cast<const Read&>(*this), right, failure);
+        const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
+        std::vector<index_function> left = functions_in<typename Statement::ids>(static_cast<const Read&>(*this));
+        for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
+            for (index_term& term : each.terms) {
+                constexpr auto& ids = Statement::ids::template ids<labels>;
+                term.label = label_id(find_in(ids, term.label) - ids.begin());
+            }
+        }
+        const written_part part = part_of(left, assigned->bounds, How == assignment::set);
+        if (failure = !failure.empty() ? failure : part.failure; !failure.empty()) {
+            *handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
+            handle_->node()->failure = failure;
+            return;
+        }
+        // Dimensions of the whole, and for += labels that are left to be summed.
+        constexpr std::size_t all = Rank + (How == assignment::set ? 0 : labels::size);
+        std::array<label_id, all> dimensions{};
+        std::array<interval, all> ranges{};
+        for (std::size_t dimension = 0; dimension < all; ++dimension) {
+            dimensions[dimension] = label_id(dimension);
+            ranges[dimension].end = dimension < Rank ? whole->bounds[dimension] : part.summed[dimension - Rank];
+        }
+        tensor<T, Rank> made(whole);
+        const tensor_target<T, Rank, Written> target(made);
+        const auto seen = [&]<class... Summed>(const std::shared_ptr<vertex>& other, label_list<Summed...> /*left*/) {
+            using Leaf = leaf<tensor_operand<T, all>, concatenate_t<Written, label_list<Summed...>>>;
+            return Leaf({view_vertex(assigned, part.at, dimensions, ranges, other)});
+        };
+        if constexpr (How == assignment::set) {
+            target = seen(whole, label_list<>{});
+        } else {
+            const std::array<index_function, 1> first{};
+            const auto zero =
+                view_vertex(known_vertex(element_type_of<T>(), [](void* element) { ::new (element) T(); }), first,
+                            dimensions, ranges);
+            const auto terms = seen(zero, typename summed_labels<std::make_index_sequence<labels::size>>::type{});
+            if constexpr (How == assignment::add) {
+                target += terms;
+            } else {
+                target -= terms;
+            }
+        }
+        *handle_ = made;
+    }
+
+private:
+    tensor<T, Rank>* handle_;
+};
+
+}  // namespace einparallel::EINPARALLEL_UNIT
