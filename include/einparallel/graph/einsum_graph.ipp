@@ -24,11 +24,7 @@ EINPARALLEL_SELDOM std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
 
 EINPARALLEL_SELDOM std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
                                                        const std::vector<std::size_t>& number_of) {
-    std::vector<std::size_t> made;
-    for (const std::size_t number : numbers) {
-        made.push_back(number_of[number]);
-    }
-    return made;
+    return list_of(numbers, [&](std::size_t number) { return number_of[number]; });
 }
 
 EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
@@ -194,11 +190,9 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
                 throw error("decompose: " + (current->name.empty() ? "a tensor" : "'" + current->name + "'") +
                             " has more than 2^59 elements");
             }
-            std::vector<std::size_t> inputs;
-            for (const std::shared_ptr<vertex>& read : current->operands) {
-                inputs.push_back(number_of.at(read.get()));
-            }
-            number_of[current.get()] = graph.add(current, {current}, std::move(inputs));
+            number_of[current.get()] =
+                graph.add(current, {current},
+                          list_of(current->operands, [&](const auto& read) { return number_of.at(read.get()); }));
             path.pop_back();
         }
         graph.outputs.push_back(number_of.at(outputs[output].get()));

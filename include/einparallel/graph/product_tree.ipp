@@ -37,10 +37,9 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
         for (std::size_t operand = 0; operand < each.form.operands.size(); ++operand) {
             const std::size_t input = graph.inputs[number][operand];
             const vertex& below = *graph.vertices[input];
-            std::vector<label_id> read_as;
-            for (const label_id label : each.form.operands[operand]) {
-                read_as.push_back(label == no_label ? no_label : known[std::size_t(label)]);
-            }
+            std::vector<label_id> read_as = list_of(each.form.operands[operand], [&known = known](label_id label) {
+                return label == no_label ? no_label : known[std::size_t(label)];
+            });
             if (!is_free_product(below) || !below.is_intermediate || readings[input] > 1 ||
                 below.element != each.element || found_in(no_label, read_as)) {
                 tree.leaves.push_back(input);

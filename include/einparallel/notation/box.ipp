@@ -15,12 +15,7 @@ EINPARALLEL_INLINE box intersect(const box& a, const box& b) {
 }
 
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {
-    box whole;
-    whole.sides.reserve(bounds.size());
-    for (const index bound : bounds) {
-        whole.sides.push_back({0, bound});
-    }
-    return whole;
+    return {detail::list_of(bounds, [](index bound) { return interval{0, bound}; })};
 }
 
 EINPARALLEL_INLINE box no_box(std::size_t rank) {
@@ -44,11 +39,7 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape) {
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
-    std::vector<index> extents;
-    for (const interval& side : region.sides) {
-        extents.push_back(side.size());
-    }
-    return extents;
+    return list_of(region.sides, &interval::size);
 }
 
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {

@@ -39,7 +39,7 @@ EINPARALLEL_SELDOM double plan::objective_cost() const {
     const auto again = double(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
-            return cost() + again * sum_of(&planned_vertex::numbers_again);
+            return cost() + again * detail::sum_in(vertices_, 0.0, &planned_vertex::numbers_again);
         case objective::bytes:
             return double(bytes_sent()) + again * double(bytes_sent_again());
         default:

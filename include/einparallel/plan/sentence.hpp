@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <concepts>
 #include <initializer_list>
@@ -33,11 +34,7 @@ private:
 
 /// One behind the other.
 inline std::string sentence(std::initializer_list<word> words) {
-    std::string made;
-    for (const word& each : words) {
-        made += each.text();
-    }
-    return made;
+    return sum_in(words, std::string(), &word::text);
 }
 
 /// `2 x 3`

@@ -9,11 +9,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
-    int count = 1;
-    for (const mesh_axis& axis : ranks.axes) {
-        count *= found_in(axis.label, labels) ? 1 : axis.parts;
-    }
-    return count;
+    return product_in(ranks.axes, 1,
+                      [&](const mesh_axis& axis) { return found_in(axis.label, labels) ? 1 : axis.parts; });
 }
 
 /// Adds a label of this extent; `+`, or `++` beside another one.

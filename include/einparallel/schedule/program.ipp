@@ -25,12 +25,9 @@ EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place,
 }
 
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
-    box region;
-    region.sides.reserve(labels.size());
-    for (const label_id label : labels) {
-        region.sides.push_back(label == no_label ? interval{0, 1} : ranges[std::size_t(label)]);
-    }
-    return region;
+    return {list_of(labels, [&](label_id label) {
+        return label == no_label ? interval{0, 1} : ranges[std::size_t(label)];
+    })};
 }
 
 EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand, const std::vector<interval>& ranges) {
@@ -107,13 +104,10 @@ EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
 }
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const message& sent : each.sends) {
-            bytes += again && each.once ? 0 : detail::bytes_of(of_rank, sent.place, sent.region);
-        }
-    }
-    return bytes;
+    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.place, sent.region); };
+    return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
+        return again && each.once ? 0 : detail::sum_in(each.sends, std::size_t{0}, bytes);
+    });
 }
 
 }  // namespace einparallel
