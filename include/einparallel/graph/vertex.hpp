@@ -36,7 +36,9 @@ struct pinned_part {
         : dimension(along), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
 
     /// `i` or `dimension 0`.
-    EINPARALLEL_INLINE [[nodiscard]] std::string where() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::string where() const {
+        return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
+    }
 
     friend bool operator==(const pinned_part&, const pinned_part&) = default;
 };

@@ -52,10 +52,6 @@ EINPARALLEL_SELDOM std::string points_text(const std::vector<index>& points) {
                           : " at " + detail::joined(points, ",", [](index point) { return std::to_string(point); });
 }
 
-EINPARALLEL_SELDOM std::string pinned_part::where() const {
-    return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
-}
-
 EINPARALLEL_SELDOM std::string vertex_constraints::pin_text() const {
     const std::vector<pinned_part> parts = pin.value_or(std::vector<pinned_part>{});
     const std::string written = detail::joined(parts, " ", [](const pinned_part& part) {

@@ -8,14 +8,6 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE int mesh::size() const {
-    return detail::product_in(axes, 1, &mesh_axis::parts);
-}
-
-EINPARALLEL_INLINE int mesh::parts(label_id label) const {
-    return detail::product_in(axes, 1, [&](const mesh_axis& axis) { return axis.label == label ? axis.parts : 1; });
-}
-
 EINPARALLEL_INLINE interval mesh::block(label_id label, index extent, int part) const {
     for (const mesh_axis& axis : axes) {
         if (axis.label == label && !axis.points.empty()) {

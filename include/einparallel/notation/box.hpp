@@ -131,7 +131,9 @@ EINPARALLEL_INLINE box intersect(const box& a, const box& b);
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds);
 
 /// A box of this rank without any element.
-EINPARALLEL_INLINE box no_box(std::size_t rank);
+inline box no_box(std::size_t rank) {
+    return {std::vector<interval>(rank), true};
+}
 
 /// True where every element of `inner` lies in `outer` (an empty box lies in every box).
 EINPARALLEL_INLINE bool contains(const box& outer, const box& inner);

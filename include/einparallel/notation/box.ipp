@@ -18,10 +18,6 @@ EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {
     return {detail::list_of(bounds, [](index bound) { return interval{0, bound}; })};
 }
 
-EINPARALLEL_INLINE box no_box(std::size_t rank) {
-    return {std::vector<interval>(rank), true};
-}
-
 EINPARALLEL_INLINE bool contains(const box& outer, const box& inner) {
     return inner.empty() || intersect(outer, inner) == inner;
 }

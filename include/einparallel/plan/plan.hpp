@@ -63,7 +63,9 @@ struct planned_vertex {
     /// Paper units, of the first run.
     [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
     /// It makes what this vertex of the EinGraph stands for.
-    EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const;
+    EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const {
+        return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
+    }
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.

@@ -22,10 +22,6 @@
 
 namespace einparallel {
 
-EINPARALLEL_SELDOM bool planned_vertex::makes(const vertex& asked) const {
-    return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
-}
-
 EINPARALLEL_SELDOM std::vector<axis_placements> placements_of(const planned_vertex& each) {
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {

@@ -87,11 +87,17 @@ public:
     /// thread that called run: for the application's own progress. It must call nothing collective on this context;
     /// what it throws is this rank's failure, as a functor's. An empty function: none. Local.
     /// @throws error while this context runs a plan
-    EINPARALLEL_INLINE void on_progress(std::function<void()> function);
+    EINPARALLEL_INLINE void on_progress(std::function<void()> function) {
+        const detail::exclusive guard(*state(), "on_progress");
+        state_->progress = std::move(function);
+    }
 
     /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without part
     /// in a vertex leaves it out. The same rules.
-    EINPARALLEL_INLINE void on_vertex(vertex_function function);
+    EINPARALLEL_INLINE void on_vertex(vertex_function function) {
+        const detail::exclusive guard(*state(), "on_vertex");
+        state_->vertices = std::move(function);
+    }
 
     /// The duplicate that elements travel on.
     [[nodiscard]] const communicator& payload() const { return state()->payload; }

@@ -38,10 +38,6 @@ EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>
 
 namespace einparallel {
 
-EINPARALLEL_INLINE label_id carried_label(std::size_t labels) {
-    return label_id(labels);
-}
-
 EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents,
                                            const pending_sums& sums, const mesh& ranks) {
     summed_einsum made{form, extents, no_label, no_label};

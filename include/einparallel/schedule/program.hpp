@@ -6,6 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <variant>
@@ -47,9 +48,6 @@ EINPARALLEL_INLINE box region_read(const einsum_form& form, std::size_t operand,
 
 /// Strides of a buffer's elements.
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
-
-/// Bytes of the elements of `region` in buffer `place`.
-EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -135,12 +133,22 @@ struct program {
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
     /// Adds a buffer and returns its number.
-    EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes);
+    EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes) {
+        buffers.push_back({std::move(region), element_bytes});
+        return buffer_id(buffers.size()) - 1;
+    }
 
-    EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const;
+    EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const {
+        return detail::found_in(number, results);
+    }
 };
 
 namespace EINPARALLEL_DETAIL {
+
+/// Bytes of the elements of `region` in buffer `place`.
+inline std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
+    return std::size_t(region.size()) * of_rank[place].element_bytes;
+}
 
 /// A part of a buffer.
 struct buffer_part {

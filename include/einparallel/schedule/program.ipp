@@ -20,10 +20,6 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
     return place.strides.empty() ? dense_strides(place.region) : place.strides;
 }
 
-EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
-    return std::size_t(region.size()) * of_rank[place].element_bytes;
-}
-
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
     return {list_of(labels, [&](label_id label) {
         return label == no_label ? interval{0, 1} : ranges[std::size_t(label)];
@@ -92,15 +88,6 @@ EINPARALLEL_INLINE void step::move(buffer_id into, buffer_id from, const box& re
     if (!region.empty()) {
         work.emplace_back(local_move{into, from, region, of_sum});
     }
-}
-
-EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element_bytes) {
-    buffers.push_back({std::move(region), element_bytes});
-    return buffer_id(buffers.size()) - 1;
-}
-
-EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
-    return detail::found_in(number, results);
 }
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
