@@ -59,7 +59,7 @@ struct vertex_constraints {
 
 /// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
 /// Immutable once recorded, but for its name and constraints.
-struct vertex {
+struct vertex : detail::not_copied {
     std::string name;                               ///< the user's name for errors and tables; may be empty
     vertex_constraints constraints;                 ///< what the user fixes of every plan
     std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
@@ -74,9 +74,6 @@ struct vertex {
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     std::string failure;                            ///< why recording failed; the next decompose throws it
 
-    vertex() = default;
-    vertex(const vertex&) = delete;
-    vertex& operator=(const vertex&) = delete;
     ~vertex();
 
     /// True for an input of the graph.

@@ -20,11 +20,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A file descriptor and the path that it was opened by.
-class open_file {
+class open_file : private not_copied {
 public:
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
-
     [[nodiscard]] const std::string& path() const { return path_; }
 
 protected:

@@ -44,12 +44,10 @@ struct context_state {
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
 /// the run that called it, is refused before anything is sent.
-class exclusive {
+class exclusive : private not_copied {
 public:
     /// `doing` begins the sentence of what is thrown where the context is taken.
     EINPARALLEL_INLINE exclusive(context_state& world, const char* doing);
-    exclusive(const exclusive&) = delete;
-    exclusive& operator=(const exclusive&) = delete;
     ~exclusive() { world_.busy = false; }
 
 private:
