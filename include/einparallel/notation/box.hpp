@@ -112,14 +112,7 @@ struct box {
                                   [](const interval& side) { return side.empty() ? 0 : side.size(); });
     }
     /// Asks the sides one by one: their product may be beyond an index in a box that nobody has checked yet.
-    [[nodiscard]] bool empty() const {
-        for (const interval& side : sides) {
-            if (side.empty()) {
-                return true;
-            }
-        }
-        return nothing;
-    }
+    [[nodiscard]] bool empty() const { return nothing || detail::any_in(sides, &interval::empty); }
     friend bool operator==(const box&, const box&) = default;
 };
 

@@ -150,7 +150,7 @@ public:
         if (all_in(parts, [&](const auto& part) { return part == parts.front(); })) {
             return parts.front();
         }
-        const std::vector<index> key = list_of(parts, [](const auto& part) { return address(part.get()); });
+        std::vector<index> key = list_of(parts, [](const auto& part) { return address(part.get()); });
         return refined_.at(key, [&] {
             state_classes made;
             numbering numbers;
