@@ -5,7 +5,7 @@
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
 

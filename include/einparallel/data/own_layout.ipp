@@ -2,9 +2,10 @@
 
 #include <einparallel/data/own_layout.hpp>
 
+#include <einparallel/graph/text.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 

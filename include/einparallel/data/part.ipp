@@ -1,6 +1,8 @@
 #pragma once
 
 #include <einparallel/data/part.hpp>
+#include <einparallel/graph/text.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/array/aliasing.hpp>
@@ -8,7 +10,6 @@
 #include <einparallel/data/own_layout.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/space.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 

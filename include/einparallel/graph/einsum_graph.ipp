@@ -162,9 +162,8 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
         const auto [known, fresh] = number_of.try_emplace(next.get(), open);
         if (fresh) {
             path.emplace_back(next, std::size_t{0});
-        } else if (known->second == open) {
-            throw error("decompose: the vertices of the graph depend on each other in a circle");
         }
+        expect(fresh || known->second != open, "decompose: the vertices of the graph depend on each other in a circle");
     };
     for (std::size_t output = 0; output < outputs.size(); ++output) {
         expect(outputs[output] != nullptr,
@@ -174,22 +173,17 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
             auto& [current, operand] = path.back();
             if (operand < current->operands.size()) {
                 const std::shared_ptr<vertex> next = current->operands[operand++];
-                if (next == nullptr) {
-                    throw error(current->failure.empty()
-                                    ? "decompose: a vertex reads a tensor that nothing was assigned to"
-                                    : current->failure);
-                }
+                require(next != nullptr,
+                        {current->failure.empty() ? "decompose: a vertex reads a tensor that nothing was assigned to"
+                                                  : current->failure});
                 visit(next);
                 continue;
             }
-            if (!current->failure.empty()) {
-                throw error("decompose: " + (current->name.empty() ? "" : "vertex '" + current->name + "', ") +
-                            current->failure);
-            }
-            if (!is_countable(current->bounds)) {
-                throw error("decompose: " + (current->name.empty() ? "a tensor" : "'" + current->name + "'") +
-                            " has more than 2^59 elements");
-            }
+            const std::string& name = current->name;
+            require(current->failure.empty(),
+                    {"decompose: ", name.empty() ? "" : "vertex '" + name + "', ", current->failure});
+            require(is_countable(current->bounds),
+                    {"decompose: ", name.empty() ? "a tensor" : "'" + name + "'", " has more than 2^59 elements"});
             number_of[current.get()] =
                 graph.add(current, {current},
                           list_of(current->operands, [&](const auto& read) { return number_of.at(read.get()); }));

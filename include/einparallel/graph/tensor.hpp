@@ -204,9 +204,7 @@ public:
 
 private:
     vertex& assigned(const char* word) const {
-        if (node_ == nullptr) {
-            throw error(std::string(word) + ": nothing was assigned to this tensor");
-        }
+        detail::require(node_ != nullptr, {word, ": nothing was assigned to this tensor"});
         return *node_;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/by_hand.hpp>
 
@@ -8,7 +9,6 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 

@@ -2,8 +2,8 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>

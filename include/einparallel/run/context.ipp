@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <cerrno>

@@ -2,11 +2,12 @@
 // Do all ranks hold the same graph? Recorded apart on every rank, it must be the same before anybody plans.
 
 #include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/search/options.hpp>

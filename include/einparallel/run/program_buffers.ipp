@@ -4,8 +4,8 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
