@@ -85,7 +85,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.hpp)
+    softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.ipp)
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
