@@ -41,12 +41,6 @@ struct product_tree {
     }
 };
 
-/// A contraction of two tensors of which the user fixed nothing.
-EINPARALLEL_SELDOM bool is_free_product(const vertex& made) {
-    return !made.is_input() && made.work->is_contraction() && made.form.reads.empty() && !made.constraints.pin &&
-           !made.constraints.without_communication;
-}
-
 /// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where
 /// another label has it. @param readings of every vertex, as an operand or an output
 EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std::vector<std::size_t>& readings,
@@ -66,7 +60,7 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
             std::vector<label_id> read_as = list_of(each.form.operands[operand], [&known = known](label_id label) {
                 return label == no_label ? no_label : known[std::size_t(label)];
             });
-            if (!is_free_product(below) || !below.is_intermediate || readings[input] > 1 ||
+            if (!below.is_free_contraction() || !below.is_intermediate || readings[input] > 1 ||
                 below.element != each.element || found_in(no_label, read_as)) {
                 tree.leaves.push_back(input);
                 tree.labels.push_back(std::move(read_as));
@@ -105,7 +99,7 @@ EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& gra
     std::vector<product_tree> found;
     std::vector<bool> taken(graph.vertices.size(), false);
     for (std::size_t number = graph.vertices.size(); number-- > 0;) {
-        if (!taken[number] && is_free_product(*graph.vertices[number])) {
+        if (!taken[number] && graph.vertices[number]->is_free_contraction()) {
             product_tree tree = product_at(graph, readings, number);
             for_each_in(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
             if (tree.leaves.size() > 2) {

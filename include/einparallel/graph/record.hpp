@@ -35,8 +35,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
 
-/// A tensor read at functions of labels, as one with these labels and extents; one that failed where there is a
-/// failure.
+/// A tensor read at functions of labels, as one with these labels and extents; without functions its first elements.
+/// One that failed where the tensor did.
 EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
                                                        std::span<const label_id> labels,
                                                        std::span<const interval> ranges);

@@ -106,7 +106,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         operand_read as{std::size_t(known - made->operands.begin()), labels, read.handle->at, {}};
         if (is_viewed) {
             as.bounds = tensor->bounds;
-            if (!read.handle->is_view()) {
+            if (as.at.empty()) {
                 for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
                     as.at.push_back({{{label_id(dimension), 1}}, 0, true});
                 }

@@ -254,13 +254,7 @@ struct tensor_leaves {
         Held made = held;
         if (held.node != nullptr &&
             !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
-            std::vector<index_function> at;
-            std::array<label_id, Rank> labels{};
-            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-                labels[dimension] = label_id(dimension);
-                at.push_back({{{label_id(dimension), 1}}, 0, true});
-            }
-            made.node = view_vertex(held.node, at, labels, ranges);
+            made.node = view_vertex(held.node, {}, {}, ranges);
         }
         return made;
     }
@@ -309,11 +303,10 @@ public:
     void take(const E& right) const {
         if constexpr (waits_for_extents<E>) {
             const auto& left = static_cast<const typename tensor_target::node&>(*this);
-            std::string failure;
-            const resolution<statement<Labels, E>, tensor_leaves> found(left, right, failure);
+            const resolution<statement<Labels, E>, tensor_leaves> found(left, right);
             take<How>(found.resolved(right));
-            if (!failure.empty()) {
-                handle_->node()->failure = failure;
+            if (!found.failure().empty()) {
+                handle_->node()->failure = found.failure();
             }
         } else {
             *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));

@@ -80,6 +80,11 @@ struct vertex : detail::not_copied {
     [[nodiscard]] bool is_input() const { return work == nullptr && operands.empty(); }
     /// True for an operand that is read at functions of labels, which is no tensor and stands in no graph.
     [[nodiscard]] bool is_view() const { return work == nullptr && !operands.empty(); }
+    /// A contraction of two tensors of which the user fixed nothing.
+    [[nodiscard]] bool is_free_contraction() const {
+        return work != nullptr && work->is_contraction() && form.reads.empty() && !constraints.pin &&
+               !constraints.without_communication;
+    }
 };
 
 namespace EINPARALLEL_DETAIL {
