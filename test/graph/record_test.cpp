@@ -142,6 +142,9 @@ TEST_CASE_FIXTURE(inputs, "recording never throws: what is wrong is kept in the 
     W = nothing;
     W(i, j) += A(i, j);
     CHECK(W.node()->operands[0]->failure.find("nothing was assigned to operand") != std::string::npos);
+    ep::tensor<double, 1> far;
+    far(i) = v((ep::index{1} << 62) * i) * A(i, j);
+    CHECK(far.node()->failure == "einsum: the coefficients of an index are beyond 2^63");
 }
 
 TEST_CASE("loops build graphs, and a long chain lets go without recursion") {

@@ -56,10 +56,8 @@ T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* exten
     if constexpr (Rank == 0) {
         *next++ = rows;
     } else {
-        if (*extents != index(rows.size())) {
-            throw error("ep::array: a list of " + std::to_string(rows.size()) + " stands beside one of " +
-                        std::to_string(*extents));
-        }
+        require(*extents == index(rows.size()),
+                {"ep::array: a list of ", rows.size(), " stands beside one of ", *extents});
         for (const auto& row : rows) {
             next = flatten<T, Rank - 1>(row, extents + 1, next);
         }

@@ -278,9 +278,8 @@ public:
     template <assignment How, class E>
     void take(const E& right) const {
         if constexpr (waits<typename target::node> || waits_for_extents<E>) {
-            std::string failure;
-            resolution<statement<Labels, E>, array_leaves> found(itself(), right, failure);
-            expect(failure.empty(), failure);
+            resolution<statement<Labels, E>, array_leaves> found(itself(), right);
+            expect(found.failure().empty(), found.failure());
             if constexpr (waits<typename target::node>) {
                 write_at<How>(found, right);
             } else {

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -107,30 +106,24 @@ private:
     typename Table::template row<label_id> dimensions_;
 };
 
-/// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
-template <std::size_t First, class T, class... More>
-constexpr auto tree_of_products() {
-    if constexpr (sizeof...(More) == 0) {
-        return pick<First, T>();
-    } else {
-        return make_join(times{}, pick<First, T>(), tree_of_products<First + 1, More...>());
+/// to(labels) = from(labels).
+template <class To, class From>
+void assign_elements(To&& to, const From& from) {
+    [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*dimensions*/) {
+        to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
     }
+    (std::make_index_sequence<From::rank>());
 }
 
-/// Runs or records Σ of the product of all operands: same element type everywhere → contraction, otherwise a join.
-template <class Out, class... In, class Builder, class Sink, std::size_t Count>
-auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
-                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
-    const std::span all(operands);
-    if constexpr ((std::is_same_v<Out, In> && ...)) {
-        return builder.template product<Out>(sink, out, all, Out(1));
-    } else if constexpr (loses<typename common_element<In...>::type, Out>) {
-        using T = typename common_element<In...>::type;
-        const std::array<labelled_handle<typename Builder::handle>, 1> sum{
-            {{product_of<T, In...>(builder, std::nullopt, out, operands), out}}};
-        return emit_join<Out>(builder, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out, sum);
+/// An operand where its elements are of type T, else a new one with such elements.
+template <class T, template <class, std::size_t> class Made, class Given>
+decltype(auto) elements_as(const Given& operand) {
+    if constexpr (std::is_same_v<typename Given::value_type, T>) {
+        return (operand);
     } else {
-        return emit_join<Out>(builder, sink, op::sum, tree_of_products<0, In...>(), type_list<In...>{}, out, operands);
+        Made<T, Given::rank> made;
+        assign_elements(made, operand);
+        return made;
     }
 }
 
@@ -141,18 +134,17 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
                   "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-    constexpr std::size_t count = sizeof...(Operands);
-    const subscript_labels labels(table, std::data({operands.extents().data()...}));
-    std::array<block_handle, count + 1> blocks{handle_of(output), handle_of(operands)...};
-    if constexpr ((std::is_same_v<Out, typename Operands::value_type> && ...)) {
-        run_product<Out, std::min<std::size_t>(count, 3)>(labels.form(table_names<table>), blocks, Out(1));
+    using T = typename common_element<Out, typename Operands::value_type...>::type;
+    if constexpr (!std::is_same_v<T, Out>) {
+        array<T, OutRank> made(output.extents(), first_elements::unwritten);
+        einsum_views<Text>(view(made), operands...);
+        assign_elements(output, made);
+    } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...)) {
+        const subscript_labels labels(table, std::data({operands.extents().data()...}));
+        std::array<block_handle, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};
+        run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>(labels.form(table_names<table>), blocks, T(1));
     } else {
-        const std::vector<statement_leaf> leaves = leaves_of(labels.form(table_names<table>), blocks);
-        immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, leaves, nullptr);
-        std::array<labelled_block, count> read{};
-        std::transform(leaves.begin(), leaves.end(), read.begin(),
-                       [](const statement_leaf& leaf) { return leaf.block; });
-        product_of<Out, typename Operands::value_type...>(builder, write_mode::overwrite, labels.output(), read);
+        einsum_views<Text>(output, readable(elements_as<T, array>(operands))...);
     }
 }
 

@@ -97,7 +97,7 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
-class immediate_builder {
+class immediate_builder : private not_copied {
 public:
     using handle = block_handle;
 
@@ -112,8 +112,6 @@ public:
     /// labels.
     EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const labelled_block& target,
                                          std::span<const statement_leaf> leaves, growth grow);
-    immediate_builder(const immediate_builder&) = delete;
-    immediate_builder& operator=(const immediate_builder&) = delete;
     ~immediate_builder();
 
     template <class Held>

@@ -118,11 +118,9 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
         for (std::size_t leaf = 0; leaf < leaves.size() && known < 0; ++leaf) {
             known = extent_in(leaves[leaf].block, label, -1);
         }
-        if (known < 0) {
-            throw error("einsum: output label " + std::string(names[std::size_t(label)]) +
-                        " appears in no operand, and the array has no extents yet: make it with them, "
-                        "ep::array<double, 2> Z({m, n})");
-        }
+        require(known >= 0, {"einsum: output label ", names[std::size_t(label)],
+                             " appears in no operand, and the array has no extents yet: make it with them, "
+                             "ep::array<double, 2> Z({m, n})"});
         extents.push_back(known);
     }
     array.elements->reset(

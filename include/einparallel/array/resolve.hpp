@@ -8,6 +8,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -105,9 +106,8 @@ class resolution {
     using ids = typename Statement::ids;
 
 public:
-    /// `failure` becomes what is wrong, if anything.
     template <class Left, class Right>
-    resolution(const Left& left, const Right& right, std::string& failure) {
+    resolution(const Left& left, const Right& right) {
         std::vector<operand_reads> operands;
         const auto learn = [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto /*reduced*/) {
             if constexpr (requires { Source::extents_of(read_tensor(node.operand)); }) {
@@ -125,11 +125,18 @@ public:
         for_each_leaf(right, learn);
         std::array<index, ids::size> extents{};
         extents.fill(-1);
-        failure = find_extents(ids::names, operands, extents);
+        try {
+            failure_ = find_extents(ids::names, operands, extents);
+        } catch (const error& overflow) {
+            failure_ = overflow.what();
+        }
         std::transform(extents.begin(), extents.end(), ranges_.begin(), [&](index extent) {
-            return interval{0, failure.empty() ? extent : 0};
+            return interval{0, failure_.empty() ? extent : 0};
         });
     }
+
+    /// What is wrong; empty where nothing is.
+    const std::string& failure() const { return failure_; }
 
     /// Where a label runs; what is resolved then is a part of the statement.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
@@ -191,6 +198,7 @@ private:
     }
 
     std::array<interval, ids::size> ranges_;
+    std::string failure_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,6 +3,7 @@
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -12,10 +13,7 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
         const std::vector<statement_leaf> leaves = leaves_of(form, blocks);
         const std::span<const label_id> out(form.output, blocks[0].extents.size());
         immediate_builder builder(form.names, {blocks[0], out}, leaves, grow);
-        std::vector<labelled_block> operands;
-        for (const statement_leaf& leaf : leaves) {
-            operands.push_back(leaf.block);
-        }
+        const std::vector<labelled_block> operands = list_of(leaves, &statement_leaf::block);
         builder.product<T>(form.mode, out, std::span<const labelled_block>(operands), scale);
     } else {
         small_vector<index, 16> extents;

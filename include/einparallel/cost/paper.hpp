@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -26,22 +27,16 @@ namespace einparallel::cost {
 
 /// Kernel calls of a vertex: ∏d over its unique labels.
 [[nodiscard]] constexpr double kernel_calls(std::span<const int> parts) {
-    double calls = 1;
-    for (const int part : parts) {
-        calls *= part;
-    }
-    return calls;
+    return detail::product_in(parts, 1.0);
 }
 
 /// Numbers moved into the join: ∏d · Σ_r n_r, with n_r the elements of one block of operand r. `extents` and `parts`
 /// are by label of `form`.
 [[nodiscard]] constexpr double join(const einsum_form& form, std::span<const index> extents,
                                     std::span<const int> parts) {
-    double elements = 0;
-    for (const auto& labels : std::span(form.operands)) {
-        elements += block_elements(labels, extents, parts);
-    }
-    return kernel_calls(parts) * elements;
+    return kernel_calls(parts) * detail::sum_in(std::span(form.operands), 0.0, [&](const auto& labels) {
+               return block_elements(labels, extents, parts);
+           });
 }
 
 /// Numbers moved into the aggregation: (∏d / n_agg) · (n_agg − 1) · n_Z, where n_agg is the number of blocks that are

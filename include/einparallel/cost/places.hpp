@@ -32,8 +32,10 @@ using place_id = int;
 inline constexpr place_id anywhere = -1;
 
 /// Seconds of a redistribution on the busiest rank.
-EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
-                                                 const machine& constants);
+inline double redistribution_seconds(const traffic& moving, std::size_t element_bytes, const machine& constants) {
+    return moving.messages * constants.seconds_per_message +
+           moving.busiest * double(element_bytes) * constants.seconds_per_byte;
+}
 
 /// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
 inline constexpr int looked_at_first = 32;
@@ -75,7 +77,10 @@ public:
     EINPARALLEL_INLINE place_id exact(distribution irregular, place_id whole = anywhere);
 
     /// All of a tensor on one rank.
-    EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank);
+    EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank) {
+        return rank == 0 ? exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0)
+                         : exact(held_by_one(bounds, rank));
+    }
 
     /// Stands for all places of a tensor that is cut into the same parts, whatever the order of the axes and the
     /// dimension that pieces lie along: what the paper knows of a place.

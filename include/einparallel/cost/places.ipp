@@ -8,12 +8,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
-                                                 const machine& constants) {
-    return moving.messages * constants.seconds_per_message +
-           moving.busiest * double(element_bytes) * constants.seconds_per_byte;
-}
-
 EINPARALLEL_INLINE place::place(distribution of, place_id all)
     : resting(std::move(of)),
       whole(all),
@@ -87,11 +81,6 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id whole) {
     return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular), whole); });
-}
-
-EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {
-    return rank == 0 ? exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0)
-                     : exact(held_by_one(bounds, rank));
 }
 
 EINPARALLEL_INLINE place_id place_table::cut_like(distribution one) {

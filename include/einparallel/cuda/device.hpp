@@ -10,12 +10,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE int device_of_rank(int local, int asked);
 
 /// Makes a device current for a scope; then the one that was, is again. No device is ever reset.
-class device_guard {
+class device_guard : private not_copied {
 public:
     /// @throws cuda_error
     EINPARALLEL_INLINE explicit device_guard(int device);
-    device_guard(const device_guard&) = delete;
-    device_guard& operator=(const device_guard&) = delete;
     ~device_guard() {
         if (before_ != now_) {
             set_back();

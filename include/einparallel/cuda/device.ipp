@@ -17,17 +17,13 @@ EINPARALLEL_INLINE int device_of_rank(int local, int asked) {
         const auto text = [](int version) {
             return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
         };
-        throw error("the driver of the device is for CUDA " + text(driver) + ", older than the toolkit's " +
-                    text(CUDART_VERSION));
+        refuse({"the driver of the device is for CUDA ", text(driver), ", older than the toolkit's ",
+                text(CUDART_VERSION)});
     }
-    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || (code == cudaSuccess && count == 0)) {
-        throw error("there is no CUDA device here: run without ep::on_device");
-    }
+    expect(code != cudaErrorNoDevice && code != cudaErrorInsufficientDriver && (code != cudaSuccess || count > 0),
+           "there is no CUDA device here: run without ep::on_device");
     check_cuda(code, "cudaGetDeviceCount");
-    if (asked >= count) {
-        throw error("there is no device " + std::to_string(asked) + ", devices here are 0 to " +
-                    std::to_string(count - 1));
-    }
+    require(asked < count, {"there is no device ", asked, ", devices here are 0 to ", count - 1});
     return asked < 0 ? local % count : asked;
 }
 

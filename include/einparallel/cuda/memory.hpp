@@ -21,7 +21,7 @@ class too_little_device_memory : public error {
 /// Device memory from cudaMalloc, which, unlike cudaMallocAsync's default pool, can be exported to other processes and
 /// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends. With functions of
 /// the application's all comes from them, and goes back at once. Handles on results may give back on any thread.
-class device_pool {
+class device_pool : private not_copied {
 public:
     using allocate_function = void* (*)(std::size_t bytes, CUstream_st* stream);
     using release_function = void (*)(void* memory, std::size_t bytes, CUstream_st* stream);
@@ -29,8 +29,6 @@ public:
     device_pool() = default;
     device_pool(allocate_function take, release_function give_back, CUstream_st* work)
         : allocate_(take), release_(give_back), work_(work) {}
-    device_pool(const device_pool&) = delete;
-    device_pool& operator=(const device_pool&) = delete;
     ~device_pool() { trim(); }
 
     /// On the current device, on a boundary of 256 bytes. @throws too_little_device_memory, cuda_error

@@ -4,7 +4,7 @@
 
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>

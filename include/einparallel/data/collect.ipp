@@ -4,7 +4,7 @@
 
 #include <einparallel/data/own_layout.ipp>
 #include <einparallel/data/transfer.ipp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>

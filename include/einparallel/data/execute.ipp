@@ -4,7 +4,8 @@
 
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
@@ -20,11 +21,9 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
-EINPARALLEL_INLINE class plan_run {
+EINPARALLEL_INLINE class plan_run : private not_copied {
 public:
     explicit plan_run(plan_call call) : call_(std::move(call)) {}
-    plan_run(const plan_run&) = delete;
-    plan_run& operator=(const plan_run&) = delete;
     /// A run that fails keeps nothing half.
     ~plan_run() {
         if (call_.ready != nullptr && !call_.moves().is_kept()) {

@@ -4,7 +4,7 @@
 #include <einparallel/data/part.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <cstddef>

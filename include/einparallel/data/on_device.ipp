@@ -7,9 +7,9 @@
 #include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
 

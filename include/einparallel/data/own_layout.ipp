@@ -2,9 +2,10 @@
 
 #include <einparallel/data/own_layout.hpp>
 
+#include <einparallel/graph/text.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -32,11 +33,8 @@ EINPARALLEL_SELDOM box box_at(std::span<const extent> lower, std::span<const ind
 EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
     const std::optional<mesh> grid = mesh_of(blocks);
     expect(grid.has_value(), "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
-    std::vector<pinned_part> parts;
-    for (const mesh_axis& axis : grid->axes) {
-        parts.emplace_back(int(axis.label), cut_points(axis.points));
-    }
-    return parts;
+    return list_of(grid->axes,
+                   [](const mesh_axis& axis) { return pinned_part(int(axis.label), cut_points(axis.points)); });
 }
 
 /// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` (of this rank, or
@@ -77,9 +75,7 @@ EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, 
 }
 
 EINPARALLEL_SELDOM std::vector<index> corner_of(const box& part) {
-    std::vector<index> corner(part.rank());
-    std::transform(part.sides.begin(), part.sides.end(), corner.begin(), [](const auto& side) { return side.begin; });
-    return corner;
+    return list_of(part.sides, &interval::begin);
 }
 
 EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,

@@ -7,6 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
 #include <iosfwd>
@@ -30,7 +31,9 @@ struct strided_box {
     [[nodiscard]] std::size_t bytes() const { return std::size_t(held.size()) * element.bytes; }
 
     /// The first element of a part. @pre contains(held, region)
-    EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const;
+    EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const {
+        return data + offset_of(region, held, strides) * index(element.bytes);
+    }
 
     /// Copies a part, dense and row-major. @throws error, which begins with `what`, where it is not held here
     EINPARALLEL_INLINE void read(const box& region, void* destination, std::string_view what) const;
@@ -67,9 +70,14 @@ struct distributed_part {
 };
 
 /// The whole tensor's extents. @pre the part is no handle on nothing
-EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& part);
+inline const std::vector<index>& bounds_of(const distributed_part& part) {
+    return part.cyclic ? part.cyclic->extents : part.where->bounds();
+}
 
-EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part);
+inline const distributed_part& checked(const distributed_part& part) {
+    expect(part.where != nullptr, "distributed: this handle holds nothing");
+    return part;
+}
 
 /// The same elements where MPI reads them: in place, or a dense copy of those on a device (pinned), with a negative
 /// stride (Open MPI 4.1 gets those wrong for elements of a byte), or in memory that is written meanwhile. Local.

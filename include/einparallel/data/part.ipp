@@ -1,6 +1,8 @@
 #pragma once
 
 #include <einparallel/data/part.hpp>
+#include <einparallel/graph/text.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/array/aliasing.hpp>
@@ -8,7 +10,6 @@
 #include <einparallel/data/own_layout.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/space.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -18,10 +19,6 @@
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-EINPARALLEL_SELDOM std::byte* strided_box::first(const box& region) const {
-    return data + offset_of(region, held, strides) * index(element.bytes);
-}
 
 EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, std::string_view what) const {
     if (region.empty()) {
@@ -72,15 +69,6 @@ EINPARALLEL_SELDOM strided_box dense_part(const distribution& where, int rank, e
                                           std::byte* memory) {
     const box held = where.held_by(rank);
     return {memory, held, dense_strides(held), element};
-}
-
-EINPARALLEL_SELDOM const std::vector<index>& bounds_of(const distributed_part& part) {
-    return part.cyclic ? part.cyclic->extents : part.where->bounds();
-}
-
-EINPARALLEL_SELDOM const distributed_part& checked(const distributed_part& part) {
-    expect(part.where != nullptr, "distributed: this handle holds nothing");
-    return part;
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.

@@ -4,9 +4,9 @@
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 
 #include <algorithm>
 #include <cstddef>

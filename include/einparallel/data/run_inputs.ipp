@@ -6,10 +6,11 @@
 #include <einparallel/data/part.hpp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/graph/source.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 
 #include <algorithm>
 #include <cstddef>

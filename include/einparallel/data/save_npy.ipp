@@ -8,8 +8,8 @@
 #include <einparallel/io/npy_header.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/datatype.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/tiles.hpp>
-#include <einparallel/plan/sentence.hpp>
 
 #include <mpi.h>
 

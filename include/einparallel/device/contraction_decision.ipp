@@ -5,6 +5,7 @@
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,9 +33,9 @@ public:
         : nest_(call), limits_(limits) {
         best_.element = type;
         best_.mode = call.mode;
-        for (const operand_block& operand : call.operands) {
-            in_place_ = in_place_ || (operand.data != nullptr && operand.data == call.output.data);
-        }
+        in_place_ = any_in(call.operands, [&](const operand_block& operand) {
+            return operand.data != nullptr && operand.data == call.output.data;
+        });
     }
 
     device_contraction decide() {
@@ -69,11 +70,7 @@ private:
     double weight() const { return best_.element.kind == 'c' ? 4 : 1; }
     double seconds_of_bytes(double touched) const { return touched * double(best_.element.bytes) / limits_.bytes; }
     double points() const {
-        double product = 1;
-        for (const index extent : nest_.extents) {
-            product *= double(extent);
-        }
-        return product;
+        return product_in(nest_.extents, 1.0, [](index extent) { return double(extent); });
     }
     double elements(std::size_t slot) const {
         double product = slot == z_slot && best_.mode == write_mode::combine ? 2 : 1;
@@ -223,10 +220,8 @@ private:
         b->step = stride(batch, b_slot);
         c->step = stride(batch, z_slot);
         const blas_product product{extent(rows), extent(columns), extent(sum), extent(batch), *a, *b, *c};
-        double calls = 1;
-        for (const std::size_t loop : around) {
-            calls *= loop == batch ? 1 : double(extent(loop));
-        }
+        const double calls =
+            product_in(around, 1.0, [&](std::size_t loop) { return loop == batch ? 1 : double(extent(loop)); });
         const double seconds = with.seconds + calls * (seconds_of(product) + limits_.launch);
         if (best_.way == device_way::products ? seconds >= best_.seconds : seconds > best_.seconds) {
             return;

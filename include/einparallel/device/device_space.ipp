@@ -120,9 +120,8 @@ EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
         return;
     }
     const device_guard here(settings_.device);
-    if (is_captured(application)) {
-        throw error("the device's stream is being captured into a graph: a run waits for messages, end the capture");
-    }
+    expect(!is_captured(application),
+           "the device's stream is being captured into a graph: a run waits for messages, end the capture");
     lanes_->begun.record(application);
     device_lane& lane = lanes_->by_number[working];
     lane.on.wait_for(lanes_->begun);

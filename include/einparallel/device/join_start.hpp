@@ -42,9 +42,8 @@ void start_join(launch::stream on, const launch::strided_join& work, const Progr
     while (threads > warp_size && threads * bytes > most_shared_bytes) {
         threads /= 2;
     }
-    if (threads * bytes > most_shared_bytes) {
-        throw error("device: an expression with more values at a time than a device's registers");
-    }
+    expect(threads * bytes <= most_shared_bytes,
+           "device: an expression with more values at a time than a device's registers");
     const join_shape shape = shape_of(work, threads);
     join_body<Program> body{program};
     body.output = shape.pieces > 1 ? work.workspace : work.output;

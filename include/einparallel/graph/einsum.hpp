@@ -10,28 +10,28 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
+#include <span>
+#include <utility>
 
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-template <subscripts Text, class... Tensors>
+template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
-    using Out = typename common_element<typename Tensors::value_type...>::type;
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
-    const std::array<std::shared_ptr<vertex>, sizeof...(Tensors)> nodes{
-        recording_builder::handle_of(tensor_operand<typename Tensors::value_type, Tensors::rank>{operands.node()})...};
+    const std::array nodes{
+        recording_builder::handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
     std::array<const index*, sizeof...(Tensors)> extents{};
     std::transform(nodes.begin(), nodes.end(), extents.begin(), [](const auto& node) { return node->bounds.data(); });
     const subscript_labels labels(table, extents.data());
-    std::array<labelled_handle<std::shared_ptr<vertex>>, sizeof...(Tensors)> handles;
-    for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
-        handles[operand] = {nodes[operand], labels.of(operand)};
+    std::array<recording_builder::operand_type, sizeof...(Tensors)> read;
+    for (std::size_t operand = 0; operand < read.size(); ++operand) {
+        read[operand] = {nodes[operand], labels.of(operand)};
     }
-    recording_builder builder(table_names<table>);
-    return tensor<Out, table.output_rank>(product_of<Out, typename Tensors::value_type...>(
-        builder, recording_builder::last_vertex{}, labels.output(), handles));
+    return tensor<T, table.output_rank>(
+        recording_builder(table_names<table>)
+            .product(recording_builder::last_vertex{}, labels.output(), std::span(std::as_const(read)), T(1)));
 }
 
 }  // namespace EINPARALLEL_DETAIL
@@ -43,7 +43,8 @@ inline namespace EINPARALLEL_WAY {
 template <subscripts Text, detail::TensorOperand... Tensors>
 auto einsum(const Tensors&... operands) {
     if constexpr (detail::are_sound<Text, Tensors::rank...>) {
-        return detail::record_einsum<Text>(operands...);
+        return detail::record_einsum<Text, typename detail::common_element<typename Tensors::value_type...>::type>(
+            operands...);
     } else {
         return detail::check_subscripts<Text, Tensors::rank...>();
     }

@@ -24,11 +24,7 @@ EINPARALLEL_SELDOM std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
 
 EINPARALLEL_SELDOM std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
                                                        const std::vector<std::size_t>& number_of) {
-    std::vector<std::size_t> made;
-    for (const std::size_t number : numbers) {
-        made.push_back(number_of[number]);
-    }
-    return made;
+    return list_of(numbers, [&](std::size_t number) { return number_of[number]; });
 }
 
 EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
@@ -166,9 +162,8 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
         const auto [known, fresh] = number_of.try_emplace(next.get(), open);
         if (fresh) {
             path.emplace_back(next, std::size_t{0});
-        } else if (known->second == open) {
-            throw error("decompose: the vertices of the graph depend on each other in a circle");
         }
+        expect(fresh || known->second != open, "decompose: the vertices of the graph depend on each other in a circle");
     };
     for (std::size_t output = 0; output < outputs.size(); ++output) {
         expect(outputs[output] != nullptr,
@@ -178,27 +173,20 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
             auto& [current, operand] = path.back();
             if (operand < current->operands.size()) {
                 const std::shared_ptr<vertex> next = current->operands[operand++];
-                if (next == nullptr) {
-                    throw error(current->failure.empty()
-                                    ? "decompose: a vertex reads a tensor that nothing was assigned to"
-                                    : current->failure);
-                }
+                require(next != nullptr,
+                        {current->failure.empty() ? "decompose: a vertex reads a tensor that nothing was assigned to"
+                                                  : current->failure});
                 visit(next);
                 continue;
             }
-            if (!current->failure.empty()) {
-                throw error("decompose: " + (current->name.empty() ? "" : "vertex '" + current->name + "', ") +
-                            current->failure);
-            }
-            if (!is_countable(current->bounds)) {
-                throw error("decompose: " + (current->name.empty() ? "a tensor" : "'" + current->name + "'") +
-                            " has more than 2^59 elements");
-            }
-            std::vector<std::size_t> inputs;
-            for (const std::shared_ptr<vertex>& read : current->operands) {
-                inputs.push_back(number_of.at(read.get()));
-            }
-            number_of[current.get()] = graph.add(current, {current}, std::move(inputs));
+            const std::string& name = current->name;
+            require(current->failure.empty(),
+                    {"decompose: ", name.empty() ? "" : "vertex '" + name + "', ", current->failure});
+            require(is_countable(current->bounds),
+                    {"decompose: ", name.empty() ? "a tensor" : "'" + name + "'", " has more than 2^59 elements"});
+            number_of[current.get()] =
+                graph.add(current, {current},
+                          list_of(current->operands, [&](const auto& read) { return number_of.at(read.get()); }));
             path.pop_back();
         }
         graph.outputs.push_back(number_of.at(outputs[output].get()));

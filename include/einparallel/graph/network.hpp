@@ -105,12 +105,6 @@ struct operand_element : std::type_identity<typename Operand::value_type> {};
 template <DenseOperand Operand>
 struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
 
-/// to(labels) = from(labels).
-template <class To, class From, std::size_t... Dimension>
-void assign_elements(To& to, const From& from, std::index_sequence<Dimension...> /*dimensions*/) {
-    to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
-}
-
 /// Appends an operand with elements of type T. @param owner  of its memory, where the list keeps it
 template <class T, class Given>
 void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>* owner = nullptr) {
@@ -119,23 +113,14 @@ void add_operand(operand_list& list, const Given& operand, const std::shared_ptr
         static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
         add_result(list, operand.made(), owner);
     } else if constexpr (TensorOperand<Given>) {
-        if constexpr (is_same) {
-            add_vertex(list, Given::rank, element_type_of<T>(), operand.node());
-        } else {
-            tensor<T, Given::rank> made;
-            assign_elements(made, operand, std::make_index_sequence<Given::rank>());
-            add_operand<T>(list, made);
-        }
-    } else {
+        add_vertex(list, Given::rank, element_type_of<T>(), elements_as<T, tensor>(operand).node());
+    } else if constexpr (is_same) {
         const auto seen = readable(operand);
-        if constexpr (is_same) {
-            add_block(list, seen.data(), seen.extents(), seen.strides().data(), owner);
-        } else {
-            const auto made = std::make_shared<array<T, readable_t<Given>::rank>>();
-            assign_elements(*made, seen, std::make_index_sequence<readable_t<Given>::rank>());
-            const std::shared_ptr<const void> kept = made;
-            add_operand<T>(list, *made, &kept);
-        }
+        add_block(list, seen.data(), seen.extents(), seen.strides().data(), owner);
+    } else {
+        using Made = array<T, readable_t<Given>::rank>;
+        const std::shared_ptr<const void> kept = std::make_shared<const Made>(elements_as<T, array>(readable(operand)));
+        add_operand<T>(list, *static_cast<const Made*>(kept.get()), &kept);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <einparallel/graph/network.hpp>
 
+#include <einparallel/notation/search_range.hpp>
+
 #include <string>
 #include <tuple>
 
@@ -130,9 +132,7 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
         return made;
     }
     const std::vector<index> longest = extents_by_label(table, extents_of.data());
-    for (const label_id label : labels.output()) {
-        made->extents.push_back(longest[std::size_t(label)]);
-    }
+    made->extents = list_of(labels.output(), [&](label_id label) { return longest[std::size_t(label)]; });
     const std::size_t bytes = all->program().type().bytes;
     made->elements.reset(new_elements(made->extents, bytes, first_elements::unwritten));
     std::vector<index> strides(made->extents);

@@ -95,7 +95,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         operand_read as{operand, labels, of->at, {}, {}, {}};
         if (is_viewed) {
             as.bounds = tensor->bounds;
-            for (std::size_t dimension = 0; dimension < labels.size() && !of->is_view(); ++dimension) {
+            const bool is_first = as.at.empty();
+            for (std::size_t dimension = 0; dimension < labels.size() && is_first; ++dimension) {
                 as.at.push_back({{{label_id(dimension), 1}}, 0, true});
             }
             for (index_function& each : as.at) {

@@ -3,6 +3,7 @@
 // above.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,11 +21,8 @@ enum class source_kind : std::uint8_t {
 };
 
 /// The data of an input vertex.
-class source {
+class source : private detail::not_copied {
 public:
-    source() = default;
-    source(const source&) = delete;
-    source& operator=(const source&) = delete;
     virtual ~source() = default;
 
     [[nodiscard]] virtual source_kind kind() const = 0;

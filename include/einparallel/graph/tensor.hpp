@@ -184,9 +184,7 @@ public:
 
 private:
     vertex& assigned(const char* word) const {
-        if (node_ == nullptr) {
-            throw error(std::string(word) + ": nothing was assigned to this tensor");
-        }
+        detail::require(node_ != nullptr, {word, ": nothing was assigned to this tensor"});
         return *node_;
     }
 
@@ -236,13 +234,7 @@ struct tensor_leaves {
         Held made = held;
         if (held.node != nullptr &&
             !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
-            std::vector<index_function> at;
-            std::array<label_id, Rank> labels{};
-            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-                labels[dimension] = label_id(dimension);
-                at.push_back({{{label_id(dimension), 1}}, 0, true});
-            }
-            made.node = view_vertex(held.node, at, labels, ranges);
+            made.node = view_vertex(held.node, {}, {}, ranges);
         }
         return made;
     }
@@ -310,11 +302,10 @@ public:
     void take(const E& right) const {
         if constexpr (waits_for_extents<E>) {
             const auto& left = static_cast<const typename tensor_target::node&>(*this);
-            std::string failure;
-            const resolution<statement<Labels, E>, tensor_leaves> found(left, right, failure);
+            const resolution<statement<Labels, E>, tensor_leaves> found(left, right);
             take<How>(found.resolved(right));
-            if (!failure.empty()) {
-                handle_->node()->failure = failure;
+            if (!found.failure().empty()) {
+                handle_->node()->failure = found.failure();
             }
         } else {
             *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));

@@ -20,6 +20,11 @@ std::string joined(const auto& items, std::string_view separator, auto&& text_of
     return written;
 }
 
+/// `2 x 3`
+std::string numbers_text(const auto& numbers, std::string_view between = ", ") {
+    return joined(numbers, between, [](auto number) { return std::to_string(number); });
+}
+
 /// Without line breaks and other control characters, which would tear a table apart.
 EINPARALLEL_INLINE std::string printable(std::string text);
 

@@ -36,7 +36,9 @@ struct pinned_part {
         : dimension(along), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
 
     /// `i` or `dimension 0`.
-    EINPARALLEL_INLINE [[nodiscard]] std::string where() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::string where() const {
+        return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
+    }
 
     friend bool operator==(const pinned_part&, const pinned_part&) = default;
 };
@@ -57,7 +59,7 @@ struct vertex_constraints {
 
 /// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
 /// Immutable once recorded, but for its name and constraints.
-struct vertex {
+struct vertex : detail::not_copied {
     std::string name;                               ///< the user's name for errors and tables; may be empty
     vertex_constraints constraints;                 ///< what the user fixes of every plan
     std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
@@ -73,15 +75,17 @@ struct vertex {
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     std::string failure;                            ///< why recording failed; the next decompose throws it
 
-    vertex() = default;
-    vertex(const vertex&) = delete;
-    vertex& operator=(const vertex&) = delete;
     ~vertex();
 
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return work == nullptr && operands.empty(); }
     /// True for an operand that is read at functions of labels, which is no tensor and stands in no graph.
     [[nodiscard]] bool is_view() const { return work == nullptr && !operands.empty(); }
+    /// A contraction of two tensors of which the user fixed nothing.
+    [[nodiscard]] bool is_free_contraction() const {
+        return work != nullptr && work->is_contraction() && form.reads.empty() && !constraints.pin &&
+               !constraints.without_communication;
+    }
 };
 
 namespace EINPARALLEL_DETAIL {

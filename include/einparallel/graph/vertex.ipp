@@ -48,15 +48,8 @@ EINPARALLEL_VIRTUAL vertex::~vertex() {
 }
 
 EINPARALLEL_SELDOM std::string points_text(const std::vector<index>& points) {
-    std::string written;
-    for (const index point : points) {
-        written += (written.empty() ? " at " : ",") + std::to_string(point);
-    }
-    return written;
-}
-
-EINPARALLEL_SELDOM std::string pinned_part::where() const {
-    return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
+    return points.empty() ? ""
+                          : " at " + detail::joined(points, ",", [](index point) { return std::to_string(point); });
 }
 
 EINPARALLEL_SELDOM std::string vertex_constraints::pin_text() const {

@@ -20,11 +20,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A file descriptor and the path that it was opened by.
-class open_file {
+class open_file : private not_copied {
 public:
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
-
     [[nodiscard]] const std::string& path() const { return path_; }
 
 protected:
@@ -73,9 +70,7 @@ public:
     EINPARALLEL_INLINE explicit input_file(std::string path)
         : open_file(std::move(path), O_RDONLY, "cannot be opened") {
         struct stat status {};
-        if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-            throw error("'" + path_ + "' is not a regular file");
-        }
+        require(::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode), {"'", path_, "' is not a regular file"});
         size_ = std::uint64_t(status.st_size);
     }
 
@@ -89,10 +84,8 @@ public:
         const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
             return ::pread(descriptor_, first + at, wanted, off_t(offset + at));
         });
-        if (done < bytes) {
-            throw error("'" + path_ + "' ends at byte " + std::to_string(offset + done) + ", and bytes up to " +
-                        std::to_string(offset + bytes) + " were wanted: it became shorter while it was read");
-        }
+        require(done == bytes, {"'", path_, "' ends at byte ", offset + done, ", and bytes up to ", offset + bytes,
+                                " were wanted: it became shorter while it was read"});
     }
 
 private:

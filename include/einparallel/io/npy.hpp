@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,7 +53,7 @@ public:
     EINPARALLEL_INLINE void read_box(const box& region, void* destination) const;
 
 private:
-    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + path() + "' " + what); }
+    EINPARALLEL_INLINE void check(bool holds, std::initializer_list<detail::word> otherwise) const;
 
     EINPARALLEL_INLINE [[nodiscard]] std::string shape_text() const;
 
@@ -72,10 +73,9 @@ EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, co
 /// @pre data.size() is the product of the extents
 template <Element T>
 void write_npy(const std::string& path, const std::vector<index>& shape, std::span<const T> data) {
-    if (index(data.size()) != whole_box(shape).size()) {
-        throw error("write_npy: '" + path + "' is to have " + std::to_string(whole_box(shape).size()) +
-                    " elements by its shape, and " + std::to_string(data.size()) + " are given");
-    }
+    detail::require(index(data.size()) == whole_box(shape).size(),
+                    {"write_npy: '", path, "' is to have ", whole_box(shape).size(), " elements by its shape, and ",
+                     data.size(), " are given"});
     write_npy(path, element_type_of<T>(), shape, static_cast<const void*>(data.data()));
 }
 

@@ -12,18 +12,13 @@ namespace einparallel {
 EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared<detail::input_file>(std::move(path))) {
     unsigned char start[12] = {};
     const std::string_view magic("\x93NUMPY", 6);
-    if (file_->size() < 10) {
-        refuse("is no .npy file: it has only " + std::to_string(file_->size()) + " bytes");
-    }
+    check(file_->size() >= 10, {"is no .npy file: it has only ", file_->size(), " bytes"});
     file_->read(start, 10, 0);
-    if (std::string_view(reinterpret_cast<const char*>(start), magic.size()) != magic) {
-        refuse("is no .npy file: it does not begin with \\x93NUMPY");
-    }
+    check(std::string_view(reinterpret_cast<const char*>(start), magic.size()) == magic,
+          {"is no .npy file: it does not begin with \\x93NUMPY"});
     const unsigned version = start[6];
-    if (version < 1 || version > 3) {
-        refuse("is of .npy format " + std::to_string(version) + "." + std::to_string(unsigned{start[7]}) +
-               "; 1.0, 2.0 and 3.0 can be read");
-    }
+    check(version >= 1 && version <= 3,
+          {"is of .npy format ", version, ".", unsigned{start[7]}, "; 1.0, 2.0 and 3.0 can be read"});
     const std::size_t before = version == 1 ? 10 : 12;
     std::uint64_t header_bytes = start[8] + 256U * start[9];
     if (version > 1 && file_->size() >= 12) {
@@ -31,10 +26,8 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
         header_bytes += (std::uint64_t{start[10]} << 16) + (std::uint64_t{start[11]} << 24);
     }
     data_offset_ = before + header_bytes;
-    if (data_offset_ > file_->size()) {
-        refuse("is truncated: its header ends at byte " + std::to_string(data_offset_) + ", the file at byte " +
-               std::to_string(file_->size()));
-    }
+    check(data_offset_ <= file_->size(),
+          {"is truncated: its header ends at byte ", data_offset_, ", the file at byte ", file_->size()});
     std::string text(std::size_t(header_bytes), ' ');
     file_->read(text.data(), header_bytes, before);
     header_ = detail::parse_npy_header(file_->path(), text);
@@ -45,15 +38,15 @@ EINPARALLEL_SELDOM const std::string& npy_file::path() const {
     return file_->path();
 }
 
+EINPARALLEL_SELDOM void npy_file::check(bool holds, std::initializer_list<detail::word> otherwise) const {
+    detail::require(holds, {"'", path(), "' "}, otherwise);
+}
+
 EINPARALLEL_SELDOM void npy_file::require(element_type type, std::size_t rank) const {
-    if (header_.type != type) {
-        refuse("holds elements of type " + detail::npy_type_name(header_.type) + ", and " +
-               detail::npy_type_name(type) + " is asked for");
-    }
-    if (header_.shape.size() != rank) {
-        refuse("holds a tensor of rank " + std::to_string(header_.shape.size()) + ", and rank " + std::to_string(rank) +
-               " is asked for");
-    }
+    check(header_.type == type, {"holds elements of type ", detail::npy_type_name(header_.type), ", and ",
+                                 detail::npy_type_name(type), " is asked for"});
+    check(header_.shape.size() == rank,
+          {"holds a tensor of rank ", header_.shape.size(), ", and rank ", rank, " is asked for"});
 }
 
 EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination) const {
@@ -62,9 +55,7 @@ EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination)
         const interval side = region.sides[dimension];
         inside = side.empty() || (side.begin >= 0 && side.end <= header_.shape[dimension]);
     }
-    if (!inside) {
-        refuse("has shape " + shape_text() + ", and a box outside of it is asked for");
-    }
+    check(inside, {"has shape ", shape_text(), ", and a box outside of it is asked for"});
     if (!region.empty()) {
         detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region)
             .read(destination);
@@ -84,15 +75,11 @@ EINPARALLEL_SELDOM void npy_file::check_size() const {
     if (whole.empty()) {
         return;
     }
-    if (!is_countable(header_.shape)) {
-        refuse("says that its shape is " + shape_text() + ", which is more than 2^59 elements");
-    }
+    check(is_countable(header_.shape), {"says that its shape is ", shape_text(), ", which is more than 2^59 elements"});
     const std::uint64_t expected = std::uint64_t(whole.size()) * header_.type.bytes;
     const std::uint64_t present = file_->size() - data_offset_;
-    if (present < expected) {
-        refuse("is truncated: its shape " + shape_text() + " needs " + std::to_string(expected) +
-               " bytes of elements, and " + std::to_string(present) + " are there");
-    }
+    check(present >= expected, {"is truncated: its shape ", shape_text(), " needs ", expected,
+                                " bytes of elements, and ", present, " are there"});
 }
 
 EINPARALLEL_SELDOM void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,

@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <system_error>
 
@@ -33,22 +34,21 @@ public:
             } else if (key == "shape") {
                 shape = extents();
             } else {
-                refuse("has the unknown entry '" + key + "' in its header");
+                check(false, {"has the unknown entry '", key, "' in its header"});
             }
             more = goes_on('}');
         }
         skip_blanks();
-        if (!rest_.empty()) {
-            refuse("has text behind the dictionary of its header");
-        }
-        if (const char* const missing = !type ? "descr" : !order ? "fortran_order" : !shape ? "shape" : nullptr) {
-            refuse("has no entry '" + std::string(missing) + "' in its header");
-        }
+        check(rest_.empty(), {"has text behind the dictionary of its header"});
+        const char* const missing = !type ? "descr" : !order ? "fortran_order" : !shape ? "shape" : "";
+        check(*missing == '\0', {"has no entry '", missing, "' in its header"});
         return {*type, *order, *std::move(shape)};
     }
 
 private:
-    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + path_ + "' " + what); }
+    void check(bool holds, std::initializer_list<word> otherwise) const {
+        require(holds, {"'", path_, "' "}, otherwise);
+    }
 
     void skip_blanks() {
         constexpr std::string_view blanks(" \n\t\r\0", 5);
@@ -63,10 +63,8 @@ private:
     }
 
     void expect(char wanted) {
-        if (!take(wanted)) {
-            refuse(std::string("has a header that cannot be read: '") + wanted + "' is missing before '" +
-                   std::string(rest_.substr(0, 12)) + "'");
-        }
+        check(take(wanted), {"has a header that cannot be read: '", std::string_view(&wanted, 1),
+                             "' is missing before '", rest_.substr(0, 12), "'"});
     }
 
     /// Behind an entry of a list: false where the list ends, with or without a comma.
@@ -83,9 +81,7 @@ private:
         const char quote = rest_.starts_with('"') ? '"' : '\'';
         expect(quote);
         const std::size_t end = rest_.find(quote);
-        if (end == std::string_view::npos) {
-            refuse("has a header with an open quotation mark");
-        }
+        check(end != std::string_view::npos, {"has a header with an open quotation mark"});
         std::string word(rest_.substr(0, end));
         rest_.remove_prefix(end + 1);
         return word;
@@ -93,26 +89,18 @@ private:
 
     bool boolean() {
         skip_blanks();
-        for (const bool value : {true, false}) {
-            const std::string_view word = value ? "True" : "False";
-            if (rest_.starts_with(word)) {
-                rest_.remove_prefix(word.size());
-                return value;
-            }
-        }
-        refuse("has a header in which fortran_order is neither True nor False");
+        const bool value = rest_.starts_with("True");
+        check(value || rest_.starts_with("False"), {"has a header in which fortran_order is neither True nor False"});
+        rest_.remove_prefix(value ? 4 : 5);
+        return value;
     }
 
     index number() {
         skip_blanks();
         index value = -1;
         const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-        if (failure == std::errc::result_out_of_range) {
-            refuse("has a header with an extent above 2^63 - 1");
-        }
-        if (value < 0 || rest_.front() == '-') {
-            refuse("has a header whose shape is not a tuple of whole numbers");
-        }
+        check(failure != std::errc::result_out_of_range, {"has a header with an extent above 2^63 - 1"});
+        check(value >= 0 && rest_.front() != '-', {"has a header whose shape is not a tuple of whole numbers"});
         rest_.remove_prefix(std::size_t(end - rest_.data()));
         rest_.remove_prefix(rest_.starts_with('L') ? 1 : 0);
         return value;
@@ -129,9 +117,7 @@ private:
 
     element_type element() {
         skip_blanks();
-        if (rest_.starts_with('[')) {
-            refuse("holds records, not numbers of one type");
-        }
+        check(!rest_.starts_with('['), {"holds records, not numbers of one type"});
         const std::string text = quoted();
         const bool has_order = !text.empty() && std::string_view("<>=|").find(text[0]) != std::string_view::npos;
         const char order = has_order ? text[0] : '=';
@@ -139,20 +125,17 @@ private:
         if (const std::string_view left = std::string_view(text).substr(has_order ? 1 : 0); !left.empty()) {
             found.kind = left[0];
             const char* const last = left.data() + left.size();
-            if (std::from_chars(left.data() + 1, last, found.bytes).ptr != last) {
-                refuse("holds elements of type '" + text + "', which is no number type");
-            }
+            check(std::from_chars(left.data() + 1, last, found.bytes).ptr == last,
+                  {"holds elements of type '", text, "', which is no number type"});
         }
-        if (!is_element_type(found)) {
-            refuse("holds elements of type '" + text +
-                   "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex "
-                   "numbers of 8 and 16");
-        }
+        check(is_element_type(found),
+              {"holds elements of type '", text,
+               "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex "
+               "numbers of 8 and 16"});
         constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
-        if (found.bytes > 1 && order == other_order) {
-            refuse("holds elements of type '" + text + "', whose bytes are in the order of another machine (" +
-                   (other_order == '>' ? "big-endian" : "little-endian") + "): convert it before it is read");
-        }
+        check(found.bytes <= 1 || order != other_order,
+              {"holds elements of type '", text, "', whose bytes are in the order of another machine (",
+               other_order == '>' ? "big-endian" : "little-endian", "): convert it before it is read"});
         return found;
     }
 

@@ -4,6 +4,7 @@
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -76,13 +77,7 @@ struct gemm_axis {
         return block;
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] index block_count() const {
-        index count = 1;
-        for (const loop& each : loops) {
-            count *= each.parts();
-        }
-        return count;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] index block_count() const { return product_in(loops, index{1}, &loop::parts); }
 };
 
 /// The indices of a product C(m, n) = Σ_k A(m, k) · B(k, n).

@@ -12,6 +12,7 @@
 //   simd/           what is compiled for every instruction set (for_instruction_sets)
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/op_program.hpp>
 
@@ -61,11 +62,9 @@ struct block_call {
 
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
 /// Stateless towards its caller: one kernel object may be called from several threads at once on disjoint outputs.
-class kernel {
+class kernel : private detail::not_copied {
 public:
     explicit kernel(op_program program = {}) : program_(std::move(program)) {}
-    kernel(const kernel&) = delete;
-    kernel& operator=(const kernel&) = delete;
     virtual ~kernel() = default;
 
     /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,

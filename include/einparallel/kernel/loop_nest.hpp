@@ -5,6 +5,7 @@
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <span>
@@ -108,11 +109,7 @@ public:
 
     /// How many points there are.
     [[nodiscard]] index size() const {
-        index points = 1;
-        for (const std::size_t loop : *chosen_) {
-            points *= nest_->extents[loop];
-        }
-        return points;
+        return product_in(*chosen_, index{1}, [&](std::size_t loop) { return nest_->extents[loop]; });
     }
 
     /// Goes from the first point to point `number`; offsets are those of the first.

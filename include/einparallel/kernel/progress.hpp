@@ -13,7 +13,7 @@ namespace einparallel {
 /// returns true: nothing is left to advance. Called only on the thread that constructed the hook; blocks, order of
 /// summation and results are the same with and without one. What the function throws ends the contraction and leaves
 /// its output unspecified.
-class progress_hook {
+class progress_hook : private detail::not_copied {
 public:
     /// Points of the iteration space: some 10 µs of a matrix product, some 100 µs of work that is bound by memory.
     static constexpr index interval = index{1} << 18;
@@ -23,8 +23,6 @@ public:
     explicit progress_hook(Advance& advance)
         : advance_([](void* context) { return bool((*static_cast<Advance*>(context))()); }),
           context_(const_cast<void*>(static_cast<const void*>(std::addressof(advance)))) {}
-    progress_hook(const progress_hook&) = delete;
-    progress_hook& operator=(const progress_hook&) = delete;
 
     /// Reports `points` more as computed; from threads other than the hook's, nothing.
     void report(index points) {

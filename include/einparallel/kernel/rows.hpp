@@ -49,7 +49,7 @@ class row_walk;
 
 /// The typed half of a nest: accumulates rows of ⊗ into a private row, the results, and writes it. A row is up to
 /// `width` points of the innermost loop, few enough for the first-level cache.
-class row_worker {
+class row_worker : private not_copied {
 public:
     /// @param results  `width` elements, which the caller keeps
     row_worker(const row_reduction& reduction, void* output, const row_operands& operands, write_mode mode,
@@ -60,8 +60,6 @@ public:
           results_(static_cast<std::byte*>(results)),
           width_(width),
           operands_(operands) {}
-    row_worker(const row_worker&) = delete;
-    row_worker& operator=(const row_worker&) = delete;
 
     /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
     /// elements from places[r]. Where the row is `straight`, it may go to the output at once instead.

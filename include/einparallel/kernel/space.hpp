@@ -57,12 +57,8 @@ struct box_pair {
 /// Memory of one kind, as the executor sees it: a value that neither the executor nor the transport looks behind.
 /// Outlives all memory taken from it. Work is done in the order in which it is given, and may go on after the call:
 /// finish() waits for it. The host looks into on_host() only.
-class memory_space {
+class memory_space : private detail::not_copied {
 public:
-    memory_space() = default;
-    memory_space(const memory_space&) = delete;
-    memory_space& operator=(const memory_space&) = delete;
-
     /// @throws too_little_memory or std::bad_alloc where there is none
     [[nodiscard]] virtual void* allocate(std::size_t bytes) const = 0;
     virtual void deallocate(void* memory, std::size_t bytes) const noexcept = 0;

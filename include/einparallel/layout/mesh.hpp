@@ -4,6 +4,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -34,10 +35,12 @@ struct mesh {
     friend bool operator==(const mesh&, const mesh&) = default;
 
     /// Number of ranks.
-    EINPARALLEL_INLINE [[nodiscard]] int size() const;
+    EINPARALLEL_INLINE [[nodiscard]] int size() const { return detail::product_in(axes, 1, &mesh_axis::parts); }
 
     /// Parts that `label` is cut into; 1 for a label without axis.
-    EINPARALLEL_INLINE [[nodiscard]] int parts(label_id label) const;
+    EINPARALLEL_INLINE [[nodiscard]] int parts(label_id label) const {
+        return detail::product_in(axes, 1, [&](const mesh_axis& axis) { return axis.label == label ? axis.parts : 1; });
+    }
 
     /// The indices of `label`, of this extent, that part `part` of all its parts has.
     /// @pre an axis with cut points is the label's only one

@@ -2,25 +2,11 @@
 
 #include <einparallel/layout/mesh.hpp>
 
+#include <einparallel/notation/search_range.hpp>
+
 #include <algorithm>
 
 namespace einparallel {
-
-EINPARALLEL_INLINE int mesh::size() const {
-    int ranks = 1;
-    for (const mesh_axis& axis : axes) {
-        ranks *= axis.parts;
-    }
-    return ranks;
-}
-
-EINPARALLEL_INLINE int mesh::parts(label_id label) const {
-    int count = 1;
-    for (const mesh_axis& axis : axes) {
-        count *= axis.label == label ? axis.parts : 1;
-    }
-    return count;
-}
 
 EINPARALLEL_INLINE interval mesh::block(label_id label, index extent, int part) const {
     for (const mesh_axis& axis : axes) {

@@ -17,12 +17,10 @@ namespace einparallel {
 /// Messages in flight on one communicator. Between two ranks, messages match in the order in which both sides start
 /// them. No call but wait() throws for what MPI says: a rank that loses one message still completes the others.
 /// Buffers and types must live until wait() returns.
-class transfers {
+class transfers : private detail::not_copied {
 public:
     /// Refers to `ranks`, which must outlive it.
     explicit transfers(const communicator& ranks) : ranks_(ranks.native()) {}
-    transfers(const transfers&) = delete;
-    transfers& operator=(const transfers&) = delete;
 
     /// Completes what is in flight.
     ~transfers() { complete(); }

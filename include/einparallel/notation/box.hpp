@@ -2,6 +2,7 @@
 // Extents, intervals and boxes: the integers that every room counts with.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -45,11 +46,7 @@ namespace detail {
 
 /// The product of the extents.
 constexpr index element_count(std::span<const index> extents) {
-    index count = 1;
-    for (const index extent : extents) {
-        count *= extent;
-    }
-    return count;
+    return product_in(extents, index{1});
 }
 
 }  // namespace detail
@@ -111,21 +108,11 @@ struct box {
     [[nodiscard]] std::size_t rank() const { return sides.size(); }
     /// Number of elements.
     [[nodiscard]] index size() const {
-        index count = nothing ? 0 : 1;
-        for (const interval& side : sides) {
-            count *= side.empty() ? 0 : side.size();
-        }
-        return count;
+        return detail::product_in(sides, index{nothing ? 0 : 1},
+                                  [](const interval& side) { return side.empty() ? 0 : side.size(); });
     }
     /// Asks the sides one by one: their product may be beyond an index in a box that nobody has checked yet.
-    [[nodiscard]] bool empty() const {
-        for (const interval& side : sides) {
-            if (side.empty()) {
-                return true;
-            }
-        }
-        return nothing;
-    }
+    [[nodiscard]] bool empty() const { return nothing || detail::any_in(sides, &interval::empty); }
     friend bool operator==(const box&, const box&) = default;
 };
 
@@ -140,7 +127,9 @@ EINPARALLEL_INLINE std::vector<box> difference(box whole, const box& taken);
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds);
 
 /// A box of this rank without any element.
-EINPARALLEL_INLINE box no_box(std::size_t rank);
+inline box no_box(std::size_t rank) {
+    return {std::vector<interval>(rank), true};
+}
 
 /// True where every element of `inner` lies in `outer` (an empty box lies in every box).
 EINPARALLEL_INLINE bool contains(const box& outer, const box& inner);

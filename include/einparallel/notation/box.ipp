@@ -34,16 +34,7 @@ EINPARALLEL_INLINE std::vector<box> difference(box whole, const box& taken) {
 }
 
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {
-    box whole;
-    whole.sides.reserve(bounds.size());
-    for (const index bound : bounds) {
-        whole.sides.push_back({0, bound});
-    }
-    return whole;
-}
-
-EINPARALLEL_INLINE box no_box(std::size_t rank) {
-    return {std::vector<interval>(rank), true};
+    return {detail::list_of(bounds, [](index bound) { return interval{0, bound}; })};
 }
 
 EINPARALLEL_INLINE bool contains(const box& outer, const box& inner) {
@@ -63,11 +54,7 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape) {
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
-    std::vector<index> extents;
-    for (const interval& side : region.sides) {
-        extents.push_back(side.size());
-    }
-    return extents;
+    return list_of(region.sides, &interval::size);
 }
 
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {

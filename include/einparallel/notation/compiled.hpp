@@ -92,3 +92,14 @@ namespace einparallel::EINPARALLEL_UNIT {
 struct way;
 
 }  // namespace einparallel::EINPARALLEL_UNIT
+
+namespace einparallel::detail {
+
+/// The base of a class whose objects are not copied.
+struct not_copied {
+    not_copied() = default;
+    not_copied(const not_copied&) = delete;
+    not_copied& operator=(const not_copied&) = delete;
+};
+
+}  // namespace einparallel::detail

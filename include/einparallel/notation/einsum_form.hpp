@@ -126,10 +126,7 @@ std::string function_text(const index_function& function, const Names& names) {
 template <class Names, class LabelsOf>
 std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf& labels_of,
                         std::span<const label_id> out) {
-    bool spaced = false;
-    for (const auto& name : names) {
-        spaced = spaced || name.size() > 1;
-    }
+    const bool spaced = any_in(names, [](const auto& name) { return name.size() > 1; });
     std::string written;
     const auto append = [&](std::span<const label_id> labels) {
         for (std::size_t position = 0; position < labels.size(); ++position) {

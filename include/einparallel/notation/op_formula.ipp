@@ -4,6 +4,7 @@
 #include <einparallel/notation/op_program.hpp>
 
 #include <einparallel/notation/op_program.ipp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <charconv>
 #include <utility>
@@ -91,10 +92,8 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
     const std::vector<op_instruction>& instructions = shown.instructions();
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
-        std::vector<formula_part> arguments;
-        for (const op_register source : sources_of(instructions, number)) {
-            arguments.push_back(parts[source]);
-        }
+        const auto arguments =
+            list_of(sources_of(instructions, number), [&](op_register source) { return parts[source]; });
         switch (each.code) {
             case op_code::operand:
                 parts.push_back({number < names.size() ? names[number] : operand_letter(number)});

@@ -8,6 +8,7 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <array>
 #include <bit>
@@ -121,7 +122,9 @@ public:
     /// it then.
     EINPARALLEL_INLINE [[nodiscard]] bool is_opaque() const;
     /// True where equal programs need not compute the same: ⊕ or an opaque instruction has a state.
-    EINPARALLEL_INLINE [[nodiscard]] bool has_state() const;
+    EINPARALLEL_INLINE [[nodiscard]] bool has_state() const {
+        return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);
+    }
     /// True where operands may come in summands of ⊕, those whose bit is set: what ⊗ makes of the summands one by one
     /// are summands of what it makes of the sum, f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). Where they would be rounded or wrap
     /// elsewhere, false.

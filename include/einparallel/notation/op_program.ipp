@@ -106,10 +106,6 @@ EINPARALLEL_INLINE bool op_program::is_opaque() const {
            });
 }
 
-EINPARALLEL_INLINE bool op_program::has_state() const {
-    return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);
-}
-
 EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {
     // How registers depend on the operands that come in summands: not at all, such that a sum of them may go through
     // summand by summand, or in any other way.

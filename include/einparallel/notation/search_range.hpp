@@ -1,5 +1,5 @@
 #pragma once
-// Searching in functions that are marked EINPARALLEL_INLINE (notation/compiled.hpp).
+// Searches, sums and lists in functions that are marked EINPARALLEL_INLINE (notation/compiled.hpp).
 //
 // Algorithms of std::ranges check concepts where a compiler reads their call, used or not, for each range and function
 // object: a seventh of the memory that a header-only unit takes while it is read. These are instantiated no sooner than
@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <type_traits>
+#include <vector>
 
 namespace einparallel::detail {
 
@@ -68,6 +70,33 @@ std::ptrdiff_t count_in(Range&& range, const T& value) {
 template <class A, class B, class Is = std::equal_to<>>
 bool equal_in(const A& a, const B& b, Is is = {}) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), is);
+}
+
+/// start + … and start · …, of what `of` makes of each element.
+template <class T, class Range, class Of = std::identity>
+constexpr T sum_in(const Range& range, T start, Of of = {}) {
+    for (const auto& each : range) {
+        start += std::invoke(of, each);
+    }
+    return start;
+}
+template <class T, class Range, class Of = std::identity>
+constexpr T product_in(const Range& range, T start, Of of = {}) {
+    for (const auto& each : range) {
+        start *= std::invoke(of, each);
+    }
+    return start;
+}
+
+/// A list of what `of` makes of each element.
+template <class Range, class Of>
+auto list_of(const Range& range, Of of) {
+    std::vector<std::remove_cvref_t<std::invoke_result_t<Of&, decltype(*std::begin(range))>>> made;
+    made.reserve(std::size(range));
+    for (const auto& each : range) {
+        made.push_back(std::invoke(of, each));
+    }
+    return made;
 }
 
 template <class Range, class Do>

@@ -4,6 +4,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/order/product_network.hpp>
 
 #include <cstddef>
@@ -90,11 +91,9 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 /// The labels of each of these operands.
 template <class Operand>
 std::vector<std::vector<label_id>> labels_of(std::span<const Operand> operands) {
-    std::vector<std::vector<label_id>> labels;
-    for (const Operand& operand : operands) {
-        labels.emplace_back(operand.labels.begin(), operand.labels.end());
-    }
-    return labels;
+    return list_of(operands, [](const Operand& operand) {
+        return std::vector<label_id>(operand.labels.begin(), operand.labels.end());
+    });
 }
 
 /// Calls contract(is_last, labels, pair) for each contraction of operands, which have a handle and labels; it returns

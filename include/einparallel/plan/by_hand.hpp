@@ -8,8 +8,10 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/options.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -35,7 +37,10 @@ struct vertex_to_cut {
     std::span<const std::string> labels;  ///< of all einsums of the graph, sorted
 
     /// Extent of a label; -1 where the einsum does not have it.
-    EINPARALLEL_INLINE [[nodiscard]] index extent(std::string_view label) const;
+    EINPARALLEL_INLINE [[nodiscard]] index extent(std::string_view label) const {
+        const label_id known = detail::label_named(einsum.form, label);
+        return known == no_label ? -1 : einsum.extents[std::size_t(known)];
+    }
     /// True where the einsum has the label.
     [[nodiscard]] bool has(std::string_view label) const { return extent(label) >= 0; }
 
@@ -61,7 +66,10 @@ public:
     }
 
     /// The cut that was given by name, or that of the operands.
-    EINPARALLEL_INLINE [[nodiscard]] label_parts operator()(const vertex_to_cut& each) const;
+    EINPARALLEL_INLINE [[nodiscard]] label_parts operator()(const vertex_to_cut& each) const {
+        const auto known = detail::find_in(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
+        return known == cuts_.end() ? each.from_operands : known->second;
+    }
 
     /// @throws error where a named tensor is an input, or is not in this graph
     EINPARALLEL_INLINE void check_all_are_in(const detail::einsum_graph& graph) const;

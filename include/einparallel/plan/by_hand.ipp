@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/by_hand.hpp>
 
@@ -8,7 +9,6 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 
@@ -19,20 +19,10 @@
 
 namespace einparallel {
 
-EINPARALLEL_SELDOM index vertex_to_cut::extent(std::string_view label) const {
-    const label_id known = detail::label_named(einsum.form, label);
-    return known == no_label ? -1 : einsum.extents[std::size_t(known)];
-}
-
 EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label) const {
     detail::require(std::binary_search(labels.begin(), labels.end(), label),
                     {"plan_with: the rule speaks of ", label.empty() ? "a label without a name" : "label ", label,
                      ", which no einsum of this graph has"});
-}
-
-EINPARALLEL_SELDOM label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
-    const auto known = detail::find_in(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
-    return known == cuts_.end() ? each.from_operands : known->second;
 }
 
 EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {

@@ -6,10 +6,10 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.hpp>

@@ -3,11 +3,11 @@
 #include <einparallel/plan/decompose.hpp>
 
 #include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 #include <einparallel/search/search.hpp>

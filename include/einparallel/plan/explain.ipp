@@ -1,11 +1,12 @@
 #pragma once
 
+#include <einparallel/graph/text.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/layers.ipp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/pins.hpp>
 

@@ -65,15 +65,13 @@ EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
         parts.push_back(work.parts(label_id(label)));
     }
-    std::vector<std::optional<std::size_t>> cuts;
-    for (const distribution& operand : work.operands) {
-        cuts.push_back(operand.cut());
-    }
     json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
     json.member("program", each.origin->work->program().text()).member("labels", work.form.names);
     json.member("extents", work.extents).member("parts", parts);
     write_mesh(json, each);
-    json.member("inputs", each.inputs).member("operand_cuts", cuts).member("output_cut", work.output.cut());
+    json.member("inputs", each.inputs)
+        .member("operand_cuts", list_of(work.operands, &distribution::cut))
+        .member("output_cut", work.output.cut());
     json.member("summands_read", work.parts(work.carried)).member("summands_left", work.parts(work.pending));
     json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
     work.travelling == output_travels    ? json.value("output")

@@ -16,7 +16,9 @@ EINPARALLEL_INLINE std::string name_for(objective named);
 EINPARALLEL_INLINE std::string name_for(method named);
 EINPARALLEL_INLINE std::string name_for(order named);
 
-EINPARALLEL_INLINE std::string source_text(const planned_vertex& each);
+inline std::string source_text(const planned_vertex& each) {
+    return each.origin->origin != nullptr ? each.origin->origin->description() : "";
+}
 
 /// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each);

@@ -6,6 +6,7 @@
 #include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/refused.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 
@@ -62,7 +63,9 @@ struct planned_vertex {
     /// Paper units, of the first run.
     [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
     /// It makes what this vertex of the EinGraph stands for.
-    EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const;
+    EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const {
+        return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
+    }
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
@@ -90,22 +93,28 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
 
     /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
-    [[nodiscard]] double cost() const { return sum_of(&planned_vertex::numbers); }
+    [[nodiscard]] double cost() const { return detail::sum_in(vertices_, 0.0, &planned_vertex::numbers); }
     /// Element bytes that `rank` hands to MPI for other ranks in the first run; sources and redistribution included,
     /// agreement traffic and gather excluded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
     /// The same over all ranks, without going through their programs.
-    [[nodiscard]] std::size_t bytes_sent() const { return sum_of(&planned_vertex::bytes); }
+    [[nodiscard]] std::size_t bytes_sent() const {
+        return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes);
+    }
     /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
     /// The same over all ranks.
-    [[nodiscard]] std::size_t bytes_sent_again() const { return sum_of(&planned_vertex::bytes_again); }
+    [[nodiscard]] std::size_t bytes_sent_again() const {
+        return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes_again);
+    }
     /// Bytes that a run holds at once on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model, of the first run.
-    [[nodiscard]] double seconds() const { return sum_of(&planned_vertex::seconds); }
+    [[nodiscard]] double seconds() const { return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds); }
     /// Time model, of each later run.
-    [[nodiscard]] double seconds_again() const { return sum_of(&planned_vertex::seconds_again); }
+    [[nodiscard]] double seconds_again() const {
+        return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds_again);
+    }
 
     /// What the objective that the plan was made for says of all runs (options.runs) together: the sum of cost(),
     /// bytes_sent() or seconds() of each.
@@ -169,16 +178,6 @@ public:
 
 private:
     friend struct plan_builder;
-
-    /// The sum over all vertices of a member, or of what a function of theirs says.
-    template <class Member>
-    std::remove_cvref_t<std::invoke_result_t<Member, const planned_vertex&>> sum_of(Member member) const {
-        std::remove_cvref_t<std::invoke_result_t<Member, const planned_vertex&>> sum{};
-        for (const planned_vertex& each : vertices_) {
-            sum += std::invoke(member, each);
-        }
-        return sum;
-    }
 
     int processes_ = 1;
     options options_;

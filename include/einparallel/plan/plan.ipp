@@ -22,10 +22,6 @@
 
 namespace einparallel {
 
-EINPARALLEL_SELDOM bool planned_vertex::makes(const vertex& asked) const {
-    return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
-}
-
 EINPARALLEL_SELDOM std::vector<axis_placements> placements_of(const planned_vertex& each) {
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {
@@ -39,7 +35,7 @@ EINPARALLEL_SELDOM double plan::objective_cost() const {
     const auto again = double(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
-            return cost() + again * sum_of(&planned_vertex::numbers_again);
+            return cost() + again * detail::sum_in(vertices_, 0.0, &planned_vertex::numbers_again);
         case objective::bytes:
             return double(bytes_sent()) + again * double(bytes_sent_again());
         default:

@@ -2,13 +2,13 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
-#include <einparallel/schedule/softmax.hpp>
+#include <einparallel/schedule/softmax.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 #include <einparallel/search/pins.hpp>
 

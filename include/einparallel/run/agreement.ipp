@@ -3,7 +3,7 @@
 #include <einparallel/run/agreement.hpp>
 
 #include <einparallel/cuda/error.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <algorithm>
 #include <exception>

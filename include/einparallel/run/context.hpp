@@ -44,12 +44,10 @@ struct context_state {
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
 /// the run that called it, is refused before anything is sent.
-class exclusive {
+class exclusive : private not_copied {
 public:
     /// `doing` begins the sentence of what is thrown where the context is taken.
     EINPARALLEL_INLINE exclusive(context_state& world, const char* doing);
-    exclusive(const exclusive&) = delete;
-    exclusive& operator=(const exclusive&) = delete;
     ~exclusive() { world_.busy = false; }
 
 private:
@@ -87,11 +85,17 @@ public:
     /// thread that called run: for the application's own progress. It must call nothing collective on this context;
     /// what it throws is this rank's failure, as a functor's. An empty function: none. Local.
     /// @throws error while this context runs a plan
-    EINPARALLEL_INLINE void on_progress(std::function<void()> function);
+    EINPARALLEL_INLINE void on_progress(std::function<void()> function) {
+        const detail::exclusive guard(*state(), "on_progress");
+        state_->progress = std::move(function);
+    }
 
     /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without part
     /// in a vertex leaves it out. The same rules.
-    EINPARALLEL_INLINE void on_vertex(vertex_function function);
+    EINPARALLEL_INLINE void on_vertex(vertex_function function) {
+        const detail::exclusive guard(*state(), "on_vertex");
+        state_->vertices = std::move(function);
+    }
 
     /// The duplicate that elements travel on.
     [[nodiscard]] const communicator& payload() const { return state()->payload; }

@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <cerrno>
@@ -39,16 +39,6 @@ EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing)
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
-
-EINPARALLEL_SELDOM void context::on_progress(std::function<void()> function) {
-    const detail::exclusive guard(*state(), "on_progress");
-    state_->progress = std::move(function);
-}
-
-EINPARALLEL_SELDOM void context::on_vertex(vertex_function function) {
-    const detail::exclusive guard(*state(), "on_vertex");
-    state_->vertices = std::move(function);
-}
 
 EINPARALLEL_SELDOM void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");

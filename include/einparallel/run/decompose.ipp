@@ -2,7 +2,7 @@
 
 #include <einparallel/run/decompose.hpp>
 
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/plan_cache.ipp>

@@ -2,14 +2,16 @@
 // Do all ranks hold the same graph? Recorded apart on every rank, it must be the same before anybody plans.
 
 #include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/search/options.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <array>
@@ -142,11 +144,7 @@ private:
         if (each.origin->kind() == source_kind::root) {
             add(who, "root", each.origin->root());
         } else if (each.origin->kind() == source_kind::resting) {
-            fingerprint parts;
-            for (int rank = 0; rank < each.origin->holders(); ++rank) {
-                parts.add(each.origin->held_by(rank));
-            }
-            add(who, "fingerprint of its parts", std::to_string(parts.value()));
+            add(who, "fingerprint of its parts", std::to_string(fingerprint().add(resting_of_source(each)).value()));
         }
     }
 

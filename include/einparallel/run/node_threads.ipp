@@ -3,6 +3,7 @@
 #include <einparallel/run/node_threads.hpp>
 
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <sched.h>
 
@@ -29,10 +30,7 @@ EINPARALLEL_SELDOM processor_set own_processors() {
 }
 
 EINPARALLEL_SELDOM int fair_share(std::span<const std::int64_t> mine, std::span<const std::int64_t> all) {
-    int processors = 0;
-    for (const std::int64_t word : mine) {
-        processors += std::popcount(std::uint64_t(word));
-    }
+    const int processors = sum_in(mine, 0, [](std::int64_t word) { return std::popcount(std::uint64_t(word)); });
     int sharing = 0;
     for (std::size_t first = 0; first < all.size(); first += mine.size()) {
         const std::int64_t both = std::inner_product(mine.begin(), mine.end(), all.begin() + std::ptrdiff_t(first),

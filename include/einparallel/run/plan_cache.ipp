@@ -46,12 +46,10 @@ EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
 
 /// What vertices' actions need, by vertex.
 EINPARALLEL_SELDOM std::vector<executed_vertex> executed_vertices(const plan& of) {
-    std::vector<executed_vertex> made;
-    std::size_t einsums = 0;
-    for (const planned_vertex& each : of.vertices()) {
-        made.push_back({full_name(of, each), each.origin->work.get(), each.work.form, each.is_input() ? 0 : ++einsums});
-    }
-    return made;
+    return list_of(of.vertices(), [&, einsums = std::size_t{0}](const planned_vertex& each) mutable {
+        return executed_vertex{full_name(of, each), each.origin->work.get(), each.work.form,
+                               each.is_input() ? 0 : ++einsums};
+    });
 }
 
 struct kept_transfer;  // run/run_inputs.ipp
@@ -62,15 +60,12 @@ public:
     EINPARALLEL_SELDOM prepared_plan(const plan& of, int rank, std::size_t staging)
         : asked_(of.asked()),
           contents_(contents_of(of)),
+          origins_(list_of(of.vertices(), [](const auto& each) { return std::weak_ptr<vertex>(each.origin); })),
           moves_(of.program_of(rank), executed_vertices(of), staging),
-          ways_(of.vertices().size()) {
-        for (const planned_vertex& each : of.vertices()) {
-            origins_.push_back(each.origin);
-        }
-        for (const std::size_t output : of.outputs()) {
-            resting_.push_back(std::make_shared<const distribution>(of.vertices()[output].resting));
-        }
-    }
+          ways_(of.vertices().size()),
+          resting_(list_of(of.outputs(), [&](std::size_t output) {
+              return std::make_shared<const distribution>(of.vertices()[output].resting);
+          })) {}
 
     /// True where this is a copy of a plan that was noted.
     EINPARALLEL_SELDOM bool is_of(const plan& asked) const {

@@ -3,7 +3,7 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/sentence.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/prepared_step.ipp>

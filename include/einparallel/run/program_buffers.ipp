@@ -4,8 +4,8 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/sentence.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -187,11 +187,8 @@ public:
 
 protected:
     std::size_t bytes_of_results() const {
-        std::size_t bytes = 0;
-        for (const result_memory& each : results_) {
-            bytes += program_[each.place].bytes();
-        }
-        return bytes;
+        return sum_in(results_, std::size_t{0},
+                      [&](const result_memory& each) { return program_[each.place].bytes(); });
     }
 
     /// Not in the scratch memory.

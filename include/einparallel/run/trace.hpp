@@ -91,7 +91,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 namespace EINPARALLEL_DETAIL {
 
 /// A span from here to end() or the end of the scope, in a trace, where there is one.
-class timed_span {
+class timed_span : private not_copied {
 public:
     timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0, std::size_t received = 0)
         : seen_(seen) {
@@ -99,8 +99,6 @@ public:
             span_ = {seen_->now(), 0, 0, what, std::int64_t(vertex), std::int64_t(bytes), std::int64_t(received)};
         }
     }
-    timed_span(const timed_span&) = delete;
-    timed_span& operator=(const timed_span&) = delete;
     ~timed_span() { end(); }
 
     void end() noexcept {

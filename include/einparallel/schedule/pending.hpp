@@ -50,7 +50,9 @@ EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>
 }  // namespace EINPARALLEL_DETAIL
 
 /// The label that stands for the summands of pending operands in the mesh of a vertex with `labels` labels.
-EINPARALLEL_INLINE label_id carried_label(std::size_t labels);
+inline label_id carried_label(std::size_t labels) {
+    return label_id(labels);
+}
 
 /// The einsum with its pending sums as labels. `ranks` is its mesh: with an axis of sums.summands parts along
 /// carried_label() where operands are pending.

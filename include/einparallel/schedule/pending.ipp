@@ -9,11 +9,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
-    int count = 1;
-    for (const mesh_axis& axis : ranks.axes) {
-        count *= found_in(axis.label, labels) ? 1 : axis.parts;
-    }
-    return count;
+    return product_in(ranks.axes, 1,
+                      [&](const mesh_axis& axis) { return found_in(axis.label, labels) ? 1 : axis.parts; });
 }
 
 /// Adds a label of this extent; `+`, or `++` beside another one.
@@ -40,10 +37,6 @@ EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
-
-EINPARALLEL_INLINE label_id carried_label(std::size_t labels) {
-    return label_id(labels);
-}
 
 EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents,
                                            const pending_sums& sums, const mesh& ranks) {

@@ -6,6 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <variant>
@@ -26,7 +27,7 @@ struct buffer {
     /// two half-chunks of a k ring, and what is computed in place of an operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
-    std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
+    std::vector<index> strides{};     ///< in elements, of memory that is not dense; the executor's to say
     std::vector<buffer_id> pieces{};  ///< of what has no memory of its own: the buffers that it lies in
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
@@ -48,9 +49,6 @@ EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<i
 
 /// Strides of a buffer's elements.
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
-
-/// Bytes of the elements of `region` in buffer `place`.
-EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -88,7 +86,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.hpp)
+    softmax_call softmax{};       ///< instead of the kernel (schedule/softmax.ipp)
     std::vector<bool> outside{};  ///< by operand of the kernel: it is read outside its bounds; none: nowhere
 
     /// What operand `number` of the kernel is, of an einsum that reads at functions of labels.
@@ -143,12 +141,22 @@ struct program {
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
     /// Adds a buffer and returns its number.
-    EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes);
+    EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes) {
+        buffers.push_back({std::move(region), element_bytes});
+        return buffer_id(buffers.size()) - 1;
+    }
 
-    EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const;
+    EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const {
+        return detail::found_in(number, results);
+    }
 };
 
 namespace EINPARALLEL_DETAIL {
+
+/// Bytes of the elements of `region` in buffer `place`.
+inline std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
+    return std::size_t(region.size()) * of_rank[place].element_bytes;
+}
 
 /// A part of a buffer.
 struct buffer_part {

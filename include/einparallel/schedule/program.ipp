@@ -20,17 +20,10 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
     return place.strides.empty() ? dense_strides(place.region) : place.strides;
 }
 
-EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
-    return std::size_t(region.size()) * of_rank[place].element_bytes;
-}
-
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
-    box region;
-    region.sides.reserve(labels.size());
-    for (const label_id label : labels) {
-        region.sides.push_back(label == no_label ? interval{0, 1} : ranges[std::size_t(label)]);
-    }
-    return region;
+    return {list_of(labels, [&](label_id label) {
+        return label == no_label ? interval{0, 1} : ranges[std::size_t(label)];
+    })};
 }
 
 EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges) {
@@ -91,23 +84,11 @@ EINPARALLEL_INLINE void step::move(buffer_id into, buffer_id from, const box& re
     }
 }
 
-EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element_bytes) {
-    buffers.push_back({std::move(region), element_bytes});
-    return buffer_id(buffers.size()) - 1;
-}
-
-EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
-    return detail::found_in(number, results);
-}
-
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const message& sent : each.sends) {
-            bytes += again && each.once ? 0 : detail::bytes_of(of_rank, sent.place, sent.region);
-        }
-    }
-    return bytes;
+    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.place, sent.region); };
+    return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
+        return again && each.once ? 0 : detail::sum_in(each.sends, std::size_t{0}, bytes);
+    });
 }
 
 }  // namespace einparallel

@@ -257,7 +257,7 @@ private:
     EINPARALLEL_INLINE void add_fed(const state& like, const summed_einsum& summed, double least) {
         const bool asked_for = may_be_.wanted == algorithm::master_worker;
         const bool competes = may_be_.wanted == algorithm::automatic && asked_->objective == objective::time &&
-                              asked_->algorithm == algorithm::automatic && may_be_fed(*einsum_);
+                              asked_->algorithm == algorithm::automatic && einsum_->is_free_contraction();
         if ((!asked_for && !competes) || like.ranks.axes.size() != 1 || like.sums.operands != 0 || like.sums.output ||
             !like.ranks.axes.front().points.empty() || !einsum_->form.in_output(like.ranks.axes.front().label)) {
             return;

@@ -124,10 +124,7 @@ public:
         for (std::size_t variable = 0; variable < size(); ++variable) {
             sum += state_of(variable).cost;
         }
-        for (const factor& each : factors_) {
-            sum += moves_.between_states(each, state_of, how);
-        }
-        return sum;
+        return sum_in(factors_, sum, [&](const factor& each) { return moves_.between_states(each, state_of, how); });
     }
     /// The factors that a variable appears in.
     const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }

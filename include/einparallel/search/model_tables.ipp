@@ -37,11 +37,9 @@ public:
         std::vector<std::shared_ptr<const std::vector<double>>> own;
         for (std::size_t kind = 0; kind < made_.states.size(); ++kind) {
             const domain& each = graph.domains()[kind];
-            std::vector<double> costs;
-            for (const int number : made_.states[kind]) {
-                costs.push_back(number < 0 ? each.rest() : each.states[std::size_t(number)].cost);
-            }
-            own.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
+            own.push_back(std::make_shared<const std::vector<double>>(list_of(made_.states[kind], [&](int number) {
+                return number < 0 ? each.rest() : each.states[std::size_t(number)].cost;
+            })));
         }
         for (std::size_t variable = 0; variable < graph.size(); ++variable) {
             made_.sum.variables.push_back(own[graph.kind_of(variable)]);
@@ -53,10 +51,8 @@ public:
     model write(std::size_t cells) && {
         for (const factor& each : graph_.factors()) {
             const std::size_t readers = each.users.size() - (each.from == anywhere ? 1 : 0);
-            double count = 1;
-            for (const tensor_user& user : each.users) {
-                count *= double(side_at(user).classes->count);
-            }
+            const double count = product_in(
+                each.users, 1.0, [&](const tensor_user& user) { return double(side_at(user).classes->count); });
             const bool whole = readers <= 1 || (!is_paper_ && count <= double(cells));
             made_.whole = made_.whole && (whole || is_paper_);
             factor one = each;

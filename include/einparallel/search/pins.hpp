@@ -20,10 +20,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 inline constexpr double forbidden_move = 1e60;
 
 /// Who has the elements of an input; of what an einsum makes, everywhere.
-EINPARALLEL_INLINE source_kind kind_of(const vertex& input);
+inline source_kind kind_of(const vertex& input) {
+    return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
+}
 
 /// Inputs that are bound at the run, where one of their readers or a pin wants them.
-EINPARALLEL_INLINE bool is_placeholder(const vertex& input);
+inline bool is_placeholder(const vertex& input) {
+    return kind_of(input) == source_kind::placeholder;
+}
 
 /// The label of an einsum with this name; no_label where it has none.
 EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name);
@@ -37,7 +41,9 @@ EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
 
 /// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that every rank cannot read
 /// as it needs them, at no cost.
-EINPARALLEL_INLINE bool is_moved(const vertex& tensor);
+inline bool is_moved(const vertex& tensor) {
+    return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
+}
 
 /// Where an input lies that is distributed, or pinned.
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);

@@ -11,14 +11,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE source_kind kind_of(const vertex& input) {
-    return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
-}
-
-EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
-    return kind_of(input) == source_kind::placeholder;
-}
-
 EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
     const auto known = find_in(form.names, name) - form.names.begin();
     return known == std::ssize(form.names) ? no_label : label_id(known);
@@ -57,10 +49,6 @@ EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
         }
     }
     return axes;
-}
-
-EINPARALLEL_INLINE bool is_moved(const vertex& tensor) {
-    return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
 }
 
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {

@@ -26,10 +26,9 @@ public:
     EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, const std::vector<state>& chosen) {
         const auto state_of = [&](std::size_t of) -> const state& { return of == variable ? tried : chosen[of]; };
         const std::size_t compared = factors_.places().compared();
-        double sum = tried.cost;
-        for (const std::size_t number : factors_.touching(variable)) {
-            sum += factors_.moves().between_states(factors_.factors()[number], state_of, counting::estimated);
-        }
+        const double sum = sum_in(factors_.touching(variable), tried.cost, [&](std::size_t number) {
+            return factors_.moves().between_states(factors_.factors()[number], state_of, counting::estimated);
+        });
         effort_.add(effort_count::of_move * (factors_.touching(variable).size() + 1) +
                     effort_count::of_pair * (factors_.places().compared() - compared));
         return sum;

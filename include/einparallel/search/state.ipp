@@ -170,12 +170,6 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
     return found;
 }
 
-/// True where master–worker may run a vertex: a contraction whose result and way are not the user's to say.
-EINPARALLEL_INLINE bool may_be_fed(const vertex& einsum) {
-    return einsum.work->is_contraction() && einsum.form.reads.empty() && !einsum.constraints.pin &&
-           !einsum.constraints.without_communication;
-}
-
 /// The rank that holds all elements that somebody holds; nothing where several do.
 EINPARALLEL_INLINE std::optional<int> only_holder(const distribution& resting) {
     const std::vector<int> holders = resting.ranks_meeting(whole_box(resting.bounds()));

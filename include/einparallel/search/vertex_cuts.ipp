@@ -85,7 +85,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
         index longest = 1;
         for (std::size_t label = 0; label < any.size(); ++label) {
             const auto one = label_id(label);
-            const bool allowed = feeds ? may_be_fed(einsum) && einsum.form.in_output(one)
+            const bool allowed = feeds ? einsum.is_free_contraction() && einsum.form.in_output(one)
                                        : may_cut(asked.algorithm, einsum.form.class_of(one));
             family.free[label] = allowed ? any[label] : 1;
             longest = std::max(longest, family.free[label]);

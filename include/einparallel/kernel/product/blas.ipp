@@ -2,6 +2,9 @@
 
 #include <einparallel/kernel/product/blas.hpp>
 
+#include <einparallel/notation/search_range.hpp>
+
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -14,17 +17,11 @@ EINPARALLEL_INLINE instruction_set blas_library::set_of(std::string_view core) {
     for (char& letter : name) {
         letter = letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
     }
-    for (const char* const wide : {"skylakex", "cooperlake", "sapphirerapids", "zen4", "zen5", "skx", "knl"}) {
-        if (name == wide) {
-            return instruction_set::avx512;
-        }
-    }
-    for (const char* const middle : {"haswell", "excavator", "zen", "zen2", "zen3"}) {
-        if (name == middle) {
-            return instruction_set::avx2;
-        }
-    }
-    return instruction_set::baseline;
+    constexpr std::array wide{"skylakex", "cooperlake", "sapphirerapids", "zen4", "zen5", "skx", "knl"};
+    constexpr std::array middle{"haswell", "excavator", "zen", "zen2", "zen3"};
+    return found_in(name, wide)     ? instruction_set::avx512
+           : found_in(name, middle) ? instruction_set::avx2
+                                    : instruction_set::baseline;
 }
 
 EINPARALLEL_INLINE const blas_library& blas_library::get() {

@@ -14,10 +14,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The loops of a call on two operands with few points: at most three of the output, at most two that are summed.
-class few_loops {
+class few_loops : private not_copied {
 public:
-    few_loops(const few_loops&) = delete;
-    few_loops& operator=(const few_loops&) = delete;
     ~few_loops() = default;
 
     struct loop {

@@ -97,9 +97,7 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
         double& known = own[std::size_t(of.own->of_state[state])];
         known = std::min(known, (*of.costs)[state]);
     }
-    std::vector<table_rows> tables;
-    std::transform(of.tables.begin(), of.tables.end(), std::back_inserter(tables),
-                   [&](const cost_table& table) { return rows_of(of, table); });
+    const auto tables = list_of(of.tables, [&](const cost_table& table) { return rows_of(of, table); });
     std::vector<double> minimum;
     std::vector<std::size_t> turn(of.scope.size(), 0);
     std::vector<double> sums;
@@ -152,10 +150,7 @@ public:
         if (all_in(parts, [&](const auto& part) { return part == parts.front(); })) {
             return parts.front();
         }
-        std::vector<index> key;
-        for (const std::shared_ptr<const state_classes>& part : parts) {
-            key.push_back(address(part.get()));
-        }
+        std::vector<index> key = list_of(parts, [](const auto& part) { return address(part.get()); });
         return refined_.at(key, [&] {
             state_classes made;
             numbering numbers;

@@ -3,6 +3,7 @@
 #include <einparallel/search/solver/solve.hpp>
 
 #include <einparallel/cost/numbering.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/solver/bucket.ipp>
 
@@ -95,10 +96,8 @@ private:
     void find_neighbours(std::size_t variable) {
         std::erase_if(touching_[variable], [&](std::size_t number) { return tables_[number].table.scope.empty(); });
         neighbours_[variable] = scope_of(touching_[variable], variable);
-        weight_[variable] = 0;
-        for (const std::size_t number : touching_[variable]) {
-            weight_[variable] += tables_[number].weight;
-        }
+        weight_[variable] =
+            sum_in(touching_[variable], std::size_t{0}, [&](std::size_t number) { return tables_[number].weight; });
     }
 
     priority priority_of(std::size_t variable) const {
