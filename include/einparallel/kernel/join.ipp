@@ -33,6 +33,7 @@ EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* func
     for (std::size_t argument = 0; argument < count; ++argument) {
         const row_name name = arguments[argument];
         sources.push_back(name);
+        links.push_back(with_number(op_link::first, name >= number_name));
         if (name >= operands && name < number_name) {
             held[name - operands] = 0;
         }
@@ -47,6 +48,51 @@ EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* func
     return made.into;
 }
 
+EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, const row_name* arguments, std::size_t bytes) {
+    const row_function run = with_best_instructions([&](auto set) -> row_function {
+        return bytes == 8 ? &op_chain<double, set.value>::run : &op_chain<float, set.value>::run;
+    });
+    const auto is_chain = [&](std::size_t back) {
+        return steps.size() >= back && steps.end()[-index(back)].run == run;
+    };
+    const bool is_first = is_chain(1) && steps.back().into == arguments[0];
+    const bool is_second = is_chain(1) && steps.back().into == arguments[1];
+    const row_name other = arguments[is_second ? 0 : 1];
+    op_link link = op_link(int(op_link::add) + int(code) - int(op_code::add));
+    if (!is_first && !is_second) {
+        const row_name made = push(run, nullptr, arguments, 2, bytes);
+        links.back() = with_number(link, other >= number_name);
+        return made;
+    }
+    // A chain goes on; the one before the last with the product of two sources that the last one is
+    const std::size_t product = steps.back().first_source;
+    row_name* const x = sources.data() + product;
+    if (link <= op_link::subtract && is_chain(2) && steps.end()[-2].into == other && sources.size() == product + 2 &&
+        without_number(links[product + 1]) == op_link::multiply && (x[0] < number_name || x[1] < number_name)) {
+        if (x[1] >= number_name) {
+            std::swap(x[0], x[1]);
+        }
+        links[product] = with_number(link == op_link::add ? op_link::add_product
+                                     : is_second          ? op_link::subtract_product
+                                                          : op_link::subtract_from_product,
+                                     x[0] >= number_name);
+        held[steps.back().into - operands] = 0;
+        steps.resize(steps.size() - 1);
+        steps.back().source_count = std::uint16_t(steps.back().source_count + 2);
+        return steps.back().into;
+    }
+    link = !is_second || link == op_link::add || link == op_link::multiply ? link
+           : link == op_link::subtract                                     ? op_link::subtract_from
+                                                                           : op_link::divide_from;
+    sources.push_back(other);
+    links.push_back(with_number(link, other >= number_name));
+    ++steps.back().source_count;
+    if (other >= operands && other < number_name) {
+        held[other - operands] = 0;
+    }
+    return steps.back().into;
+}
+
 /// Rows of ⊕ over what a program makes of the operands: each step is one call for a whole row.
 EINPARALLEL_INLINE class join_rows final : public row_worker {
 public:
@@ -59,12 +105,16 @@ public:
           heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
           rows_(heap_.data() != nullptr ? heap_.data() : memory_) {
         this->summed_width = 256;
+        if (is_chain(program)) {
+            this->mapped_width = this->width();
+            this->streams_rows = false;
+        }
     }
 
     void accumulate(const std::byte* const* from, const index* /*moves*/, index count, bool first) override {
         std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
         const void* value = program_.operands == 0 ? nullptr : from[0];
-        small_vector<const void*, 12> arguments;
+        small_vector<const void*, 24> arguments;
         for (const row_step& step : program_.steps) {
             arguments.clear();
             for (std::size_t source = 0; source < step.source_count; ++source) {
@@ -75,7 +125,8 @@ public:
             }
             std::byte* const into =
                 first && &step == program_.steps.end() - 1 ? results : row(step.into - program_.operands);
-            step.run(step.functor, into, arguments.data(), count);
+            const op_links links{program_.links.data() + step.first_source, step.source_count};
+            step.run(step.functor != nullptr ? step.functor : &links, into, arguments.data(), count);
             value = into;
         }
         if (value == nullptr) {
@@ -105,6 +156,11 @@ public:
 private:
     static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
 
+    /// One step, which keeps nothing between sources and results.
+    static bool is_chain(const row_program& program) {
+        return program.steps.size() == 1 && program.links.size() > 1 &&
+               without_number(program.links[1]) != op_link::first;
+    }
     /// Rows beside the results and the operands.
     static std::size_t rows_of(const row_program& program) { return std::max<std::size_t>(program.held.size(), 1); }
     static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
@@ -115,6 +171,9 @@ private:
         return widest;
     }
     static index width_of(const row_program& program, index widest) {
+        if (is_chain(program)) {
+            return row_worker::least_width;
+        }
         const index each = index(memory_bytes / (program.operands + rows_of(program))) - 1024;
         return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;
     }

@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/op_chain.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -44,6 +45,7 @@ struct row_program {
     std::uint16_t widest = 0;  ///< bytes of the largest element of what follows
     small_vector<row_step, 8> steps;
     small_vector<row_name, 16> sources;
+    small_vector<op_link, 16> links;  ///< by source, of chains
     small_vector<row_number, 4> numbers;
     small_vector<std::uint16_t, 16> held;  ///< bytes of an element in each row after the operands'; 0 in a free one
 
@@ -51,6 +53,9 @@ struct row_program {
     /// result may lie where an argument of its size lay.
     EINPARALLEL_INLINE row_name push(row_function run, const void* functor, const row_name* arguments,
                                      std::size_t count, std::size_t bytes);
+    /// A step of arithmetic of floats or doubles, by their bytes; a link of the step before where that made an
+    /// argument.
+    EINPARALLEL_INLINE row_name push_arithmetic(op_code code, const row_name* arguments, std::size_t bytes);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes);
 };
 
@@ -193,6 +198,11 @@ private:
 
     template <unsigned Numbers, class Function, class Value, class... T>
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
+        if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {
+            if constexpr (Function::code >= op_code::add && Function::code <= op_code::divide) {
+                return steps_.push_arithmetic(Function::code, arguments.data(), sizeof(Value));
+            }
+        }
         return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(),
                            arguments.size(), sizeof(Value));
     }

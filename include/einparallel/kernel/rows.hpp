@@ -73,6 +73,11 @@ public:
     static constexpr std::size_t largest_row = 16384;
     /// Points at a time where the row is summed: lanes that hide the latency of a sum.
     index summed_width = 64;
+    /// … and of a row of which nothing is summed.
+    index mapped_width = 256;
+    /// Whether an output that outgrows the caches is written past them: costs a copy of rows that could go there at
+    /// once.
+    bool streams_rows = true;
 
     /// Writes (or combines) results, from `number` on, into the output from `offset` on.
     virtual void write(index number, index offset, index move, index count) = 0;

@@ -210,7 +210,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
-    worker.stream(streams_);
+    const bool streams = streams_ && worker.streams_rows;
+    worker.stream(streams);
     const bool tiled = order_.tiled != row_order::none;
     const auto moves_of = [&](std::size_t loop) { return loop != row_order::none ? nest.of(loop) : still; };
     const index* const along = moves_of(order_.inner);
@@ -225,15 +226,16 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const index elements = order_.inner != row_order::none && nest.in_output(order_.inner) ? inner : 1;  // of sums
     const bool sums = (order_.inner != row_order::none && !nest.in_output(order_.inner)) ||
                       (continued && !nest.in_output(order_.second));
-    const bool straight = along[0] == 1 && in_line(0) && !streams_ && !sums && order_.outer_contracted.empty();
+    const bool straight = along[0] == 1 && in_line(0) && !streams && !sums && order_.outer_contracted.empty();
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
     const index most = tiled                  ? 64
                        : elements > 1 && sums ? std::min<index>(worker.width(), 256)
                        : sums                 ? std::min(worker.width(), worker.summed_width)
-                       : order_.outer_contracted.empty() || order_.narrow ? std::min<index>(worker.width(), 256)
-                                                                          : worker.width();
+                       : order_.outer_contracted.empty() || order_.narrow
+                           ? std::min(worker.width(), worker.mapped_width)
+                           : worker.width();
     // As many parts however long a thread's own are, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
@@ -245,6 +247,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         moves[operand] = as_it_is ? move : 1;
         gathered.use(operand, !as_it_is);
     }
+    const bool single = length <= width && rows == 1;
     odometer output(nest, order_.outer_output);
     odometer contracted(nest, order_.outer_contracted);  // inside a row, or around sums along it
     const auto start_at = [&](index position, index row) {
@@ -260,7 +263,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                 const index part = continued ? inner : count;
                 const index parts = continued ? count / inner : 1;
                 for (index row = 0; row < rows; ++row) {
-                    start_at(start, row);
+                    if (!single) {
+                        start_at(start, row);
+                    }
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < slots; ++slot) {
@@ -285,7 +290,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
             worker.write(0, offsets[0], along[0], elements);
         }
     } while (output.advance(offsets));
-    if (streams_) {
+    if (streams) {
         end_streaming();
     }
 }

@@ -1,0 +1,169 @@
+// Chains of arithmetic, ((x0 ∘ x1) ∘ x2) ∘ …, over rows: values stay in registers from link to link. Compiled for every
+// instruction set: this header includes itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_OP_CHAIN)
+#define EINPARALLEL_DETAIL_OP_CHAIN
+
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What becomes of a chain's value with its next source, x, or with its next two, x · y: x, value ∘ x, x ∘ value
+/// (…_from), value ∘ x · y. No product is fused with a sum.
+enum class op_link : std::uint8_t {
+    first,
+    add,
+    subtract,
+    multiply,
+    divide,
+    subtract_from,
+    divide_from,
+    add_product,
+    subtract_product,
+    subtract_from_product,
+    first_with_number  ///< from here on the same, where x is one element
+};
+constexpr op_link with_number(op_link link, bool is_number) {
+    return op_link(int(link) + (is_number ? int(op_link::first_with_number) : 0));
+}
+constexpr op_link without_number(op_link link) {
+    return op_link(int(link) % int(op_link::first_with_number));
+}
+
+/// The functor of a chain: a link for every source, of which that of the second one in a product is not read.
+struct op_links {
+    const op_link* first;
+    std::size_t count;
+};
+
+/// Rows of elements of T, float or double.
+template <class T, instruction_set Set>
+struct op_chain;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/op_chain.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
+
+#endif
+#else
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <class T>
+struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    /// A row_function.
+    EINPARALLEL_DETAIL_UNFUSED static void run(const void* functor, void* into, const void* const* from, index count) {
+        const op_links links = *static_cast<const op_links*>(functor);
+        T* const out = static_cast<T*>(into);
+        index at = 0;
+        for (; at + block <= count; at += block) {
+            points<vector, vectors>(links, out, from, at);
+        }
+        // The last whole block again, rather than few points at a time, unless results lie where sources lay.
+        bool repeats = at < count && count > block;
+        for (std::size_t each = 0; each < links.count && repeats; ++each) {
+            repeats = from[each] != into;
+        }
+        if (repeats) {
+            points<vector, vectors>(links, out, from, count - block);
+            return;
+        }
+        for (; at + lanes <= count; at += lanes) {
+            points<vector, 1>(links, out, from, at);
+        }
+        for (; at < count; ++at) {
+            points<T, 1>(links, out, from, at);
+        }
+    }
+
+private:
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+    static constexpr int vectors = 8;  // enough to hide the choice of a link, and few enough for 16 registers
+    static constexpr index block = vectors * lanes;
+
+    template <class Value, int Count>
+    EINPARALLEL_DETAIL_UNFUSED [[gnu::always_inline]] static void points(op_links links, T* out,
+                                                                         const void* const* from, index at) {
+        Value values[Count];
+        for (std::size_t each = 0; each < links.count;) {
+#define EINPARALLEL_DETAIL_LINK(link)                                  \
+    case link:                                                         \
+        go_on<link>(values, links, from, at, each);                    \
+        break;                                                         \
+    case with_number(link, true):                                      \
+        go_on<with_number(link, true)>(values, links, from, at, each); \
+        break;
+            switch (links.first[each]) {
+                EINPARALLEL_DETAIL_LINK(op_link::first)
+                EINPARALLEL_DETAIL_LINK(op_link::add)
+                EINPARALLEL_DETAIL_LINK(op_link::subtract)
+                EINPARALLEL_DETAIL_LINK(op_link::multiply)
+                EINPARALLEL_DETAIL_LINK(op_link::divide)
+                EINPARALLEL_DETAIL_LINK(op_link::subtract_from)
+                EINPARALLEL_DETAIL_LINK(op_link::divide_from)
+                EINPARALLEL_DETAIL_LINK(op_link::add_product)
+                EINPARALLEL_DETAIL_LINK(op_link::subtract_product)
+                EINPARALLEL_DETAIL_LINK(op_link::subtract_from_product)
+            }
+#undef EINPARALLEL_DETAIL_LINK
+        }
+        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Count; ++part) {
+            __builtin_memcpy(out + at + part * index(sizeof(Value) / sizeof(T)), &values[part], sizeof(Value));
+        }
+    }
+
+    /// This link and those like it that follow: a branch costs less than a jump through a table.
+    template <op_link Link, class Value, int Count>
+    EINPARALLEL_DETAIL_UNFUSED [[gnu::always_inline]] static void go_on(Value (&values)[Count], op_links links,
+                                                                        const void* const* from, index at,
+                                                                        std::size_t& each) {
+        constexpr op_link link = without_number(Link);
+        constexpr bool is_product = link >= op_link::add_product;
+        do {
+            const T* const x = static_cast<const T*>(from[each]);
+            const T* const y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]);
+            const Value number = *x - Value{};  // x − 0 is x, where 0 + x is not: −0
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Count; ++part) {
+                const index place = at + part * index(sizeof(Value) / sizeof(T));
+                Value there = number;
+                if constexpr (Link == link) {
+                    __builtin_memcpy(&there, x + place, sizeof(Value));
+                }
+                if constexpr (is_product) {
+                    Value second;
+                    __builtin_memcpy(&second, y + place, sizeof(Value));
+                    there = there * second;
+                }
+                Value& value = values[part];
+                if constexpr (link == op_link::add || link == op_link::add_product) {
+                    value = value + there;
+                } else if constexpr (link == op_link::subtract || link == op_link::subtract_product) {
+                    value = value - there;
+                } else if constexpr (link == op_link::subtract_from || link == op_link::subtract_from_product) {
+                    value = there - value;
+                } else if constexpr (link == op_link::multiply) {
+                    value = value * there;
+                } else if constexpr (link == op_link::divide) {
+                    value = value / there;
+                } else if constexpr (link == op_link::divide_from) {
+                    value = there / value;
+                } else {
+                    value = there;
+                }
+            }
+            each += is_product ? 2 : 1;
+        } while (each < links.count && links.first[each] == Link);
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#endif
