@@ -8,6 +8,7 @@
 //   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else as steps over rows (row_program)
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand
+//   select/         Σ over labels that indices in operands choose
 //   space           memory as a run sees it
 //   simd/           what is compiled for every instruction set (for_instruction_sets)
 
@@ -56,7 +57,8 @@ struct block_call {
     std::span<const operand_block> operands;
     output_block output;
     write_mode mode = write_mode::overwrite;
-    progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
+    progress_hook* hook = nullptr;   ///< reported to between blocks (progress.hpp); null: to nobody
+    std::span<const index> first{};  ///< where the block begins along each label, for sentences; none: at 0
 };
 
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.

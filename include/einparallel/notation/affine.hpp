@@ -1,6 +1,6 @@
 #pragma once
-// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3). As types where they are written, as numbers
-// below.
+// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3), as types where they are written, as numbers
+// below; and indices that are data: W(token(i), d).
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -43,6 +43,17 @@ template <std::integral I>
 constexpr affine_index<> as_index(I number) {
     return {{}, index(number)};
 }
+/// An index that is data: integers, element by element.
+template <class T>
+concept DataIndex = Expression<T> && !is_affine<T> && std::remove_cvref_t<T>::is_flat &&
+                    (is_refused<T> || (std::is_integral_v<typename std::remove_cvref_t<T>::value_type> &&
+                                       !std::is_same_v<typename std::remove_cvref_t<T>::value_type, bool>));
+template <class... Labels>
+affine_index<Labels...> of_labels(label_list<Labels...> /*of data*/);
+template <DataIndex E>
+auto as_index(const E& /*data*/) {
+    return decltype(of_labels(united_t<typename E::labels>{})){};
+}
 template <class T>
 using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
 /// An index as it is kept: a label alone stands for a whole dimension.
@@ -50,6 +61,8 @@ template <class T>
 constexpr auto kept(const T& written) {
     if constexpr (Label<T>) {
         return written;
+    } else if constexpr (DataIndex<T>) {
+        return typename T::node(written);
     } else {
         return as_index(written);
     }
@@ -152,10 +165,15 @@ struct indexed_operand {
     using labels = united_t<typename index_of<Indices>::labels...>;
     static constexpr std::size_t rank = labels::size;
     static constexpr bool waits = true;
+    static constexpr std::size_t data_indices = (std::size_t{DataIndex<Indices> ? 1U : 0U} + ... + 0);
 
     Operand operand;
     std::tuple<Indices...> indices;
 };
+/// An operand of which a dimension is read, or written, at indices that are data.
+template <class Operand>
+concept Selects = Operand::data_indices >
+0;
 
 /// Its leaf.
 template <class Operand, class... Indices>
@@ -176,12 +194,12 @@ struct padded_operand {
     value_type value{};
 };
 
-/// What stands in the parentheses of an operand: labels and functions of labels, as many as dimensions.
+/// What stands in the parentheses of an operand: labels, functions of labels and data, as many as dimensions.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_labels = sizeof...(Indices) == Rank && (is_label<Indices> && ...);
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Rank, Indices...> &&
-                                    ((AffineIndex<Indices> || std::integral<Indices>)&&...);
+                                    ((AffineIndex<Indices> || std::integral<Indices> || DataIndex<Indices>)&&...);
 
 }  // namespace detail
 
