@@ -27,24 +27,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand at indices that are data, and nothing else.
-template <class E>
-inline constexpr bool is_selection = false;
-template <Selects Operand, class Labels>
-inline constexpr bool is_selection<leaf<Operand, Labels>> = true;
-
-/// E is memory of T with these labels, in any order.
-template <class T, class Labels, class E>
-inline constexpr bool is_operand = false;
-template <class T, class... Labels, class Operand, class... Own>
-inline constexpr bool is_operand<T, label_list<Labels...>, leaf<Operand, label_list<Own...>>> =
-    std::is_base_of_v<array_operand<T, sizeof...(Labels)>, Operand> && (appears_in<Labels, label_list<Own...>> && ...);
-
-/// The labels of one list that are in another.
-template <class Some, class... Labels>
-auto labels_among(label_list<Labels...> /*all*/)
-    -> united_t<std::conditional_t<appears_in<Labels, Some>, label_list<Labels>, label_list<>>...>;
-
 /// What a statement on arrays knows of its leaves, and makes of ep::iota and of functions of labels.
 struct array_leaves {
     static constexpr bool rebinds = false;
@@ -125,7 +107,7 @@ struct array_leaves {
     /// An expression as an operand with these labels, computed where it is none.
     template <class T, class Labels, class Found, class E>
     static auto value_of(const Found& found, const E& expression) {
-        if constexpr (is_operand<T, Labels, E>) {
+        if constexpr (is_operand<array_operand<T, Labels::size>, Labels, E>) {
             return found.resolved(expression);
         } else {
             auto made = std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>());

@@ -101,9 +101,11 @@ private:
 
     void compute(const std::vector<const operand_pieces::piece*>& read) {
         small_vector<index, 16> extents;
+        small_vector<index, 16> first;
         write_mode mode = call_.mode;
         for (std::size_t label = 0; label < ranges_.size(); ++label) {
             extents.push_back(ranges_[label].size());
+            first.push_back(ranges_[label].begin);
             mode = ranges_[label].begin > 0 && !found_in(label_id(label), call_.output.labels) ? write_mode::combine
                                                                                                : mode;
         }
@@ -142,7 +144,8 @@ private:
                operands,
                {const_cast<void*>(output), call_.output.labels, call_.output.strides},
                mode,
-               call_.hook});
+               call_.hook,
+               {first.data(), first.size()}});
     }
 
     interval& range(label_id label) { return ranges_[std::size_t(label)]; }

@@ -53,6 +53,24 @@ inline constexpr bool stands_in<padded_operand<Operand>, Recorded> = stands_in<O
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// An operand at indices that are data, and nothing else.
+template <class E>
+inline constexpr bool is_selection = false;
+template <Selects Operand, class Labels>
+inline constexpr bool is_selection<leaf<Operand, Labels>> = true;
+
+/// E is an operand of the type Memory with these labels, in any order.
+template <class Memory, class Labels, class E>
+inline constexpr bool is_operand = false;
+template <class Memory, class... Labels, class Operand, class... Own>
+inline constexpr bool is_operand<Memory, label_list<Labels...>, leaf<Operand, label_list<Own...>>> =
+    std::is_base_of_v<Memory, Operand> && (appears_in<Labels, label_list<Own...>> && ...);
+
+/// The labels of one list that are in another.
+template <class Some, class... Labels>
+auto labels_among(label_list<Labels...> /*all*/)
+    -> united_t<std::conditional_t<appears_in<Labels, Some>, label_list<Labels>, label_list<>>...>;
+
 /// At which indices an operand of a statement is read, or its output written.
 struct operand_reads {
     const void* tensor = nullptr;  ///< the same for all operands that are this tensor

@@ -34,6 +34,14 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
     return input_vertex({extent}, element_type_of<index>(), std::make_shared<function_source>("iota", write));
 }
 
+EINPARALLEL_SELDOM std::shared_ptr<vertex> constant_vertex(element_type element, const void* value) {
+    const auto* const first = static_cast<const std::byte*>(value);
+    const auto write = [bytes = std::vector<std::byte>(first, first + element.bytes)](const box&, void* destination) {
+        std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(destination));
+    };
+    return input_vertex({}, element, std::make_shared<function_source>("number", write));
+}
+
 EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
     try {
         const npy_file file(path);

@@ -90,6 +90,9 @@ public:
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
 
+    /// True where contracted labels are never cut: ⊕ does not put results of parts together.
+    [[nodiscard]] virtual bool contracts_whole() const { return false; }
+
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;
 
