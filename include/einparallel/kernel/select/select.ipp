@@ -21,12 +21,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Indices of points at a time.
 inline constexpr index selected_together = 256;
 
-/// values[i] = the token at i · stride.
-EINPARALLEL_INLINE void read_tokens(element_type element, const void* first, index stride, index count, index* values) {
-    with_element(element, [&]<class T>(std::type_identity<T>) {
+/// Calls visit(i, token at i · stride) for some of them.
+template <class Visit>
+void for_each_token(element_type element, const std::byte* first, index stride, index count, const Visit& visit) {
+    with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_integral_v<T>) {
+            const T* const tokens = reinterpret_cast<const T*>(first);
             for (index at = 0; at < count; ++at) {
-                values[at] = index(static_cast<const T*>(first)[at * stride]);
+                visit(at, index(tokens[at * stride]));
             }
         }
     });
@@ -57,28 +59,24 @@ EINPARALLEL_INLINE void check_tokens(const block_call& call, const operand_block
     const index stride = rank == 0 ? 0 : token.strides[rank - 1];
     index offset = 0;
     for (bool more = all_in(extents, [](index extent) { return extent > 0; }); more;) {
-        index values[selected_together];
-        for (index begin = 0; begin < length; begin += selected_together) {
-            const index count = std::min(selected_together, length - begin);
-            read_tokens(
-                index_of.element,
-                static_cast<const std::byte*>(token.data) + (offset + begin * stride) * index(index_of.element.bytes),
-                stride, count, values);
-            std::uint64_t largest = 0;
-            for (index each = 0; each < count; ++each) {
-                largest = std::max(largest, std::uint64_t(values[each]));
-            }
-            if (largest >= std::uint64_t(index_of.extent)) {
-                const auto* const wrong = std::find_if(values, values + count, [&](index value) {
-                    return std::uint64_t(value) >= std::uint64_t(index_of.extent);
-                });
-                if (rank > 0) {
-                    at[rank - 1] = begin + (wrong - values);
+        const auto* const first = static_cast<const std::byte*>(token.data) + offset * index(index_of.element.bytes);
+        std::uint64_t largest = 0;
+        for_each_token(index_of.element, first, stride, length,
+                       [&](index, index value) { largest = std::max(largest, std::uint64_t(value)); });
+        if (largest >= std::uint64_t(index_of.extent)) {
+            index wrong = -1;
+            for_each_token(index_of.element, first, stride, length, [&](index place, index value) {
+                if (wrong < 0 && std::uint64_t(value) >= std::uint64_t(index_of.extent)) {
+                    wrong = place;
+                    largest = std::uint64_t(value);
                 }
-                throw error("einsum: " + place_of_token(call, token, {at.data(), rank}) + " is " +
-                            std::to_string(*wrong) + ", outside the extent " + std::to_string(index_of.extent) +
-                            " of " + index_of.name);
+            });
+            if (rank > 0) {
+                at[rank - 1] = wrong;
             }
+            throw error("einsum: " + place_of_token(call, token, {at.data(), rank}) + " is " +
+                        std::to_string(index(largest)) + ", outside the extent " + std::to_string(index_of.extent) +
+                        " of " + index_of.name);
         }
         more = false;
         for (std::size_t dimension = rank; !more && dimension-- > 1;) {
@@ -152,7 +150,8 @@ public:
             for (std::size_t each = 0; each < chosen_.size(); ++each) {
                 const element_type element = work_.indices[each].element;
                 index value = 0;
-                read_tokens(element, chosen_[each].tokens + at[2 + each] * index(element.bytes), 0, 1, &value);
+                for_each_token(element, chosen_[each].tokens + at[2 + each] * index(element.bytes), 0, 1,
+                               [&](index, index token) { value = token; });
                 place += (value - chosen_[each].first) * chosen_[each].z;
                 values += (each == 0 ? "" : ", ") + std::to_string(value);
             }
@@ -253,28 +252,43 @@ private:
         index into[selected_together];
         index from[selected_together];
         index rest[selected_together];
-        index values[selected_together];
         bool has[selected_together];
+        const bool has_all = chosen_.size() == 1 && chosen_[0].size == work_.indices[0].extent;
         do {
             for (index begin = 0; begin < length; begin += selected_together) {
                 const index count = std::min(selected_together, length - begin);
+                const index z = at[0] + begin * moves[0];
+                const index x = at[1] + begin * moves[1];
+                const auto for_each_of = [&](std::size_t number, const auto& visit) {
+                    const element_type element = work_.indices[number].element;
+                    const index stride = moves[2 + number];
+                    for_each_token(element,
+                                   chosen_[number].tokens + (at[2 + number] + begin * stride) * index(element.bytes),
+                                   stride, count, visit);
+                };
+                if (has_all) {
+                    // Copies, lest what is stored be taken for what is read.
+                    for_each_of(0, [z, x, z_step = moves[0], x_step = moves[1], by = chosen_[0], &into, &from](
+                                       index each, index token) {
+                        into[each] = z + each * z_step + token * by.z;
+                        from[each] = x + each * x_step + token * by.x;
+                    });
+                    selected(into, from, count);
+                    continue;
+                }
                 for (index each = 0; each < count; ++each) {
-                    into[each] = at[0] + (begin + each) * moves[0];
-                    from[each] = at[1] + (begin + each) * moves[1];
+                    into[each] = z + each * moves[0];
+                    from[each] = x + each * moves[1];
                     has[each] = true;
                 }
                 for (std::size_t number = 0; number < chosen_.size(); ++number) {
                     const chosen& by = chosen_[number];
-                    const element_type element = work_.indices[number].element;
-                    const index stride = moves[2 + number];
-                    read_tokens(element, by.tokens + (at[2 + number] + begin * stride) * index(element.bytes), stride,
-                                count, values);
-                    for (index each = 0; each < count; ++each) {
-                        const index place = values[each] - by.first;
+                    for_each_of(number, [&](index each, index token) {
+                        const index place = token - by.first;
                         has[each] = has[each] && std::uint64_t(place) < std::uint64_t(by.size);
                         into[each] += place * by.z;
                         from[each] += place * by.x;
-                    }
+                    });
                 }
                 index found = 0;
                 index lacking = 0;
