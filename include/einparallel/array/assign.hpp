@@ -4,6 +4,7 @@
 #include <einparallel/array/array_leaves.hpp>
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/lower.hpp>
+#include <einparallel/array/one_hot.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
@@ -201,7 +202,9 @@ public:
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (waits<typename target::node> || waits_for_extents<E>) {
+        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+            take<How>(with_selections<Labels, E>(right));
+        } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
             std::string failure;
             resolution<statement<Labels, E>, array_leaves> found(itself(), right, failure);
             expect(failure.empty(), failure);

@@ -2,6 +2,7 @@
 // The typed handle on a vertex of the EinGraph. Assigning to it records; nothing runs.
 
 #include <einparallel/array/lower.hpp>
+#include <einparallel/array/one_hot.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
@@ -261,7 +262,9 @@ public:
     /// Records Z = …; the handle then stands for the new vertex.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (waits_for_extents<E>) {
+        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+            take<How>(with_selections<Labels, E>(right));
+        } else if constexpr (waits_for_extents<E>) {
             const auto& left = static_cast<const typename tensor_target::node&>(*this);
             std::string failure;
             const resolution<statement<Labels, E>, tensor_leaves> found(left, right, failure);

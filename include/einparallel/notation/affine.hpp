@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/operators.hpp>
 #include <einparallel/notation/refused.hpp>
 
 #include <array>
@@ -202,5 +203,42 @@ inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Ra
                                     ((AffineIndex<Indices> || std::integral<Indices> || DataIndex<Indices>)&&...);
 
 }  // namespace detail
+
+namespace detail {
+
+/// Equality of a token and a place, which says that the join is a one-hot operand.
+struct is_place : equal {};
+template <class Token, class V>
+struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V>>> {
+    template <class E>
+    void operator=(const E& /*right*/) const {
+        static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
+    }
+    template <class E>
+    void operator+=(const E& right) const {
+        *this = right;
+    }
+};
+template <class... Arguments>
+struct other_than_token : refused_node {
+    static_assert(fits<Arguments...>,
+                  "ep::one_hot: an expression of integers, and a label along which one element is 1: "
+                  "ep::one_hot(token(i), v)");
+};
+
+}  // namespace detail
+
+/// 1 where the index along v is the token, else 0: an operand that no memory holds. Of a sum of products over v, as
+/// Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only what is 1 is read: it is W(token(i), d).
+template <detail::DataIndex E, Label V>
+auto one_hot(const E& token, const V& /*v*/) {
+    using places = detail::leaf<detail::iota_operand, detail::label_list<V>>;
+    return detail::one_hot_node<typename E::node, V>{{{}, {}, {token, places({})}}};
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_token<Arguments...> one_hot(const Arguments&... /*arguments*/) {
+    return {};
+}
 
 }  // namespace einparallel
