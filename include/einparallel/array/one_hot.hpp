@@ -41,7 +41,7 @@ auto selection_of(const join_node<is_place, Token, leaf<iota_operand, label_list
                   const leaf<Operand, label_list<Labels...>>& read) {
     const auto index_at = [&]<class Label>(const Label& own) {
         if constexpr (std::is_same_v<Label, V>) {
-            return argument<0>(hot.arguments);
+            return named_token<V, Token>{argument<0>(hot.arguments)};
         } else {
             return own;
         }

@@ -41,7 +41,7 @@ inline constexpr bool waits_for_extents =
 template <class Index, bool Recorded>
 inline constexpr bool index_stands_in = true;
 template <DataIndex Index, bool Recorded>
-inline constexpr bool index_stands_in<Index, Recorded> = leaves_stand_in<Recorded, Index>;
+inline constexpr bool index_stands_in<Index, Recorded> = leaves_stand_in<Recorded, typename token_of<Index>::type>;
 template <class Operand, class... Indices, bool Recorded>
 inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded> &&
                                                                                   (index_stands_in<Indices, Recorded> &&
@@ -235,8 +235,11 @@ public:
                 labels[plain::size + indices.size()] = label;
                 ranges[plain::size + indices.size()] = {0, extent};
                 functions[dimension] = {{{label, 1}}, 0, true};
-                indices.push_back(
-                    {element_type_of<typename Index::value_type>(), extent, Source::name_of(held, dimension)});
+                std::string name = Source::name_of(held, dimension);
+                if constexpr (requires { typename Index::place; }) {
+                    name = Index::place::name;
+                }
+                indices.push_back({element_type_of<typename Index::value_type>(), extent, std::move(name)});
             }
             ++dimension;
         };
@@ -284,7 +287,7 @@ private:
     template <class Index>
     static void learn_data(const Index& written, std::vector<operand_reads>& operands) {
         if constexpr (DataIndex<Index>) {
-            learn(written, operands);
+            learn<typename token_of<Index>::type>(written, operands);
         }
     }
     template <class Index>
@@ -293,7 +296,8 @@ private:
             return std::tuple<>();
         } else {
             using Labels = united_t<typename Index::labels>;
-            return std::tuple(Source::template value_of<typename Index::value_type, Labels>(*this, written));
+            const typename token_of<Index>::type& token = written;
+            return std::tuple(Source::template value_of<typename Index::value_type, Labels>(*this, token));
         }
     }
 

@@ -44,9 +44,11 @@ struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
-    static_assert(sizeof...(Labels) != Rank,
-                  "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
-                  "EINPARALLEL_LABELS(i, j) declares labels");
+    static_assert(
+        sizeof...(Labels) != Rank,
+        "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
+        "EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an expression of integers without "
+        "reductions, as in W(token(i), d)");
 };
 
 /// An index at least is no label alone, and one has a label or is data.

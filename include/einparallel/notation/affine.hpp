@@ -219,6 +219,21 @@ struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V
         *this = right;
     }
 };
+/// A token that names a place along the label V.
+template <class V, class Token>
+struct named_token : Token {
+    using node = named_token;
+    using token = Token;
+    using place = V;
+};
+template <class Index>
+struct token_of {
+    using type = Index;
+};
+template <class V, class Token>
+struct token_of<named_token<V, Token>> {
+    using type = Token;
+};
 template <class... Arguments>
 struct other_than_token : refused_node {
     static_assert(fits<Arguments...>,
