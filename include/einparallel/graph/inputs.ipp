@@ -31,7 +31,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
         std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
                   region.sides[0].begin);
     };
-    return input_vertex({extent}, element_type_of<index>(), std::make_shared<function_source>("iota", write));
+    static const auto one_for_all = std::make_shared<const function_source>("iota", write);
+    return input_vertex({extent}, element_type_of<index>(), one_for_all);
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> constant_vertex(element_type element, const void* value) {

@@ -190,6 +190,19 @@ EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type&
     handle = std::shared_ptr<vertex>(read_by(handle));
 }
 
+/// A tensor read as it is, as a view.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_view(const std::shared_ptr<vertex>& of) {
+    std::vector<index_function> at;
+    std::vector<label_id> labels;
+    std::vector<interval> ranges;
+    for (const index extent : of->bounds) {
+        labels.push_back(label_id(at.size()));
+        ranges.push_back({0, extent});
+        at.push_back({{{labels.back(), 1}}, 0, true});
+    }
+    return view_vertex(of, at, labels, ranges);
+}
+
 EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std::string_view> names,
                                                             const std::vector<data_index>& indices) {
     std::vector<std::string_view> all(names.begin(), names.end());
@@ -225,6 +238,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
         all.push_back({iota_vertex(work.indices[each].extent), {&places[each], 1}});
     }
     if (old != nullptr) {
+        // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.
+        for (recording_builder::operand_type& each : all) {
+            each.handle = each.handle->is_view() ? each.handle : whole_view(each.handle);
+        }
         all.push_back({old->handle, old->labels});
     }
     return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(std::move(work)));

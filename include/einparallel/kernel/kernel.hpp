@@ -90,8 +90,9 @@ public:
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
 
-    /// True where contracted labels are never cut: ⊕ does not put results of parts together.
-    [[nodiscard]] virtual bool contracts_whole() const { return false; }
+    /// True where the output is the last operand, but for elements that the other operands replace: contracted labels
+    /// are never cut, and the output may be the same memory as the last operand.
+    [[nodiscard]] virtual bool replaces() const { return false; }
 
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;

@@ -11,11 +11,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand) {
-    return form.operands[operand] == form.output && !form.is_viewed(operand) &&
-           all_in(form.operands, [&](const std::vector<label_id>& labels) {
-               return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
-           });
+EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces, std::size_t operand) {
+    if (form.operands[operand] != form.output || form.is_viewed(operand)) {
+        return false;
+    }
+    return replaces
+               ? operand + 1 == form.operands.size()
+               : all_in(form.operands, [&](const std::vector<label_id>& labels) {
+                     return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
+                 });
 }
 
 /// How often a step names a buffer.
@@ -36,7 +40,8 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
     return times;
 }
 
-EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of) {
+EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                         function_ref<bool(std::size_t)> replaces) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
     // Each element of the output is made of the one at its place, by calls that are all that names `from` after the
@@ -55,8 +60,9 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
                 const einsum_form& form = form_of(call->vertex);
                 for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
                     // A softmax stands for a quotient whose dividend has the labels of its own operand.
-                    const bool is_same_place = call->softmax.along == no_label ? is_elementwise_in(form, operand)
-                                                                               : call->softmax.labels == form.output;
+                    const bool is_same_place = call->softmax.along == no_label
+                                                   ? is_elementwise_in(form, replaces(call->vertex), operand)
+                                                   : call->softmax.labels == form.output;
                     if (call->operands[operand] == from && is_same_place) {
                         elements += region_of(form.output, call->ranges).size();
                         ++calls;

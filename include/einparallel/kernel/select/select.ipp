@@ -320,7 +320,7 @@ public:
         this->combine_boxes(extents, into, into_strides, from, from_strides);
     }
     [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool contracts_whole() const override { return work_.replaces; }
+    [[nodiscard]] bool replaces() const override { return work_.replaces; }
     /// Of a point with one place along each label that a token chooses.
     [[nodiscard]] double operations_per_point() const override {
         double operations = 2;
