@@ -26,6 +26,7 @@ EINPARALLEL_LABELS(i, j, k, l, d);
 ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
 ep::array<std::complex<double>, 2> Q({2, 3});
 ep::array<double, 1> v({2});
+ep::array<int, 1> token({2});
 ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
 ep::tensor<double, 1> w;
 
@@ -92,6 +93,26 @@ void subscript_output_repeated() {
 // ERROR an index is an integer, a label, or a sum of labels times integers
 void fraction_as_an_index() {
     C(i, k) = A(i, 0.5) * B(i, k);
+}
+// ERROR an index that is data is an expression of integers
+void fraction_as_data() {
+    C(i, k) = A(v(i), k);
+}
+// ERROR an index that is data is an expression of integers without reductions
+void reduction_as_data() {
+    C(i, k) = A(ep::argmax(j, A(i, j)), k);
+}
+// ERROR ONLY an index that is data is an expression of integers
+void fraction_as_data_of_a_tensor() {
+    Z(i, k) = X(w(i), k);
+}
+// ERROR an index is a sum of labels times integers
+void label_beside_data() {
+    C(i, k) = A(token(i) + k, k);
+}
+// ERROR ONLY ep::one_hot: an expression of integers, and a label along which one element is 1
+void one_hot_of_fractions() {
+    C(i, k) = ep::one_hot(v(i), j) * B(j, k);
 }
 // ERROR this label appears in no operand of the expression
 void reduced_label_unknown() {
@@ -349,6 +370,25 @@ void softmax_under_a_map() {
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 }
 
+// ERROR ep::one_hot is an operand: what tokens name is written as
+void one_hot_on_the_left() {
+    ep::one_hot(token(i), j) = A(i, j);
+}
+// ERROR arrays and tensors cannot be mixed
+void array_of_tokens_in_graph() {
+    Z(i, k) = X(token(i), k);
+}
+// ERROR the left-hand side is const
+void const_left_at_data() {
+    const auto& fixed = C;
+    fixed(token(i), k) = A(i, k);
+}
+// ERROR a part of a tensor cannot be assigned to; parts of arrays can, and what data name
+void const_tensor_at_data() {
+    const auto& fixed = X;
+    fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
+}
+
 #else
 
 void accepted() {
@@ -375,6 +415,9 @@ void accepted() {
     Z = ep::generate<double>({2, 3}, [](ep::index row, int column) { return row + column; });
     ep::tensor<double, 0> one = ep::generate<double>({}, [] { return 1; });
     Z = ep::load_npy<double, 2>("z.npy");
+    C(i, k) = exp(B(token(i), k));
+    C(i, token(k)) += ep::one_hot(token(i), j) * B(j, k);
+    Z(ep::placeholder<int>({2})(i), k) = Y(i, k);
     Z.pinned({{i, 4}, {"k", 2}}).pinned({{0, 2}}).pinned({});
 }
 

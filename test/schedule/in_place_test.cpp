@@ -34,7 +34,9 @@ struct one_call {
     contraction& call() { return std::get<contraction>(made.steps[1].work[0]); }
 
     buffer_id lender() {
-        detail::compute_in_place(made, [&](std::size_t vertex) -> const einsum_form& { return forms[vertex]; });
+        detail::compute_in_place(
+            made, [&](std::size_t vertex) -> const einsum_form& { return forms[vertex]; },
+            [](std::size_t) { return false; });
         CHECK(made[3].lender == no_buffer);
         return made[2].lender;
     }
@@ -149,7 +151,8 @@ TEST_CASE("one after the other they lie in the first one's memory, or in the fir
                               {contraction{0, {number - 1}, number, {{0, 8}, {0, 8}}, write_mode::overwrite}}});
     }
     const einsum_form form{{"i", "j"}, {{0, 1}}, {0, 1}};
-    detail::compute_in_place(made, [&](std::size_t) -> const einsum_form& { return form; });
+    detail::compute_in_place(
+        made, [&](std::size_t) -> const einsum_form& { return form; }, [](std::size_t) { return false; });
     CHECK(plan_arena(made).bytes == 512);
     CHECK(plan_arena(made).offsets == std::vector<std::size_t>{0, 0, 0, 0});
     const arena_plan planned = plan_arena(made, [](buffer_id number) { return number == 0; });

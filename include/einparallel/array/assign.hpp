@@ -1,8 +1,10 @@
 #pragma once
 // Assignment to labelled arrays and views: checks the statement, then lowers it to vertices that run at once.
 
+#include <einparallel/array/array_leaves.hpp>
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/lower.hpp>
+#include <einparallel/array/one_hot.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
@@ -177,83 +179,6 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
     }
 }
 
-/// What a statement on arrays knows of its leaves, and makes of ep::iota and of functions of labels.
-struct array_leaves {
-    static constexpr bool rebinds = false;
-
-    template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
-        return held.extents;
-    }
-    template <class Operand>
-    static std::span<const index> extents_of(const padded_operand<Operand>& held) {
-        return held.extents;
-    }
-    template <class T, std::size_t Rank>
-    static const void* tensor_of(const array_operand<T, Rank>& held) {
-        return held.data;
-    }
-    template <class Operand>
-    static const void* tensor_of(const padded_operand<Operand>& held) {
-        return held.operand.data;
-    }
-    template <class Held>
-    static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
-        for (std::size_t dimension = 0; dimension < Held::rank; ++dimension) {
-            held.data += ranges[dimension].begin * held.strides[dimension];
-            held.extents[dimension] = ranges[dimension].size();
-        }
-        return held;
-    }
-    template <class T, std::size_t Rank, std::size_t Labels>
-    static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
-                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        array_operand<T, Labels> made{held.data, {}, {}};
-        made.data += strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides);
-        return part(made, ranges);
-    }
-    template <class T, std::size_t Rank, class... Where>
-    static auto at(const owned_operand<T, Rank>& held, const Where&... where) {
-        const auto made = at(static_cast<const array_operand<T, Rank>&>(held), where...);
-        return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
-    }
-    template <class Operand, std::size_t Labels>
-    static auto at(const padded_operand<Operand>& held, std::span<const index_function> functions,
-                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        using T = typename Operand::value_type;
-        struct padded_pieces : operand_pieces {
-            Operand inner;
-            T value;
-        };
-        const auto made = std::make_shared<padded_pieces>();
-        made->inner = held.operand;
-        made->value = held.value;
-        made->elsewhere = &made->value;
-        made->at.assign(functions.begin(), functions.end());
-        for (std::size_t dimension = 0; dimension < Operand::rank; ++dimension) {
-            index_function& at = made->at[dimension];
-            at.constant -= held.before[dimension];
-            for (const index_term& term : at.terms) {
-                at.constant +=
-                    term.coefficient * ranges[std::size_t(find_in(labels, term.label) - labels.begin())].begin;
-            }
-        }
-        const Operand& inner = made->inner;
-        made->boxes.push_back(whole_box({inner.extents.begin(), inner.extents.end()}));
-        made->pieces.push_back({inner.data, {inner.strides.begin(), inner.strides.end()}});
-        pieces_operand<T, Labels> operand{{&made->value, {}, {}}, made};
-        std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
-                       [](interval range) { return range.size(); });
-        return operand;
-    }
-    template <class Labels>
-    static auto indices(interval range) {
-        using Operand = owned_operand<index, 1>;
-        const std::shared_ptr<index[]> elements = count_up(range);
-        return leaf<Operand, Labels>(Operand{{elements.get(), {range.size()}, {1}}, elements});
-    }
-};
-
 /// A labelled array or view: an operand, and what an einsum can be assigned to.
 template <class T, class Operand, class Labels>
 class target : public leaf<Operand, Labels>, public assignable<target<T, Operand, Labels>, T, Labels, false> {
@@ -277,28 +202,61 @@ public:
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (waits<typename target::node> || waits_for_extents<E>) {
+        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+            take<How>(with_selections<Labels, E>(right));
+        } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
             resolution<statement<Labels, E>, array_leaves> found(itself(), right);
             expect(found.failure().empty(), found.failure());
-            if constexpr (waits<typename target::node>) {
+            if constexpr (Selects<Operand>) {
+                write_selected<How>(found, right);
+            } else if constexpr (waits<typename target::node>) {
                 write_at<How>(found, right);
+            } else if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T> &&
+                                 How != assignment::subtract) {
+                write_all<How>([&](const block_handle& output, write_mode mode, growth grow) {
+                    array_leaves::gather(found, right, {output, decltype(found)::ids::template ids<Labels>}, mode,
+                                         grow);
+                });
             } else {
                 take<How>(found.resolved(right));
             }
         } else {
-            Operand output = this->operand;
-            const bool may_grow = How == assignment::set && grows_ != nullptr;
-            const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
-                                      output.strides.data()};
-            execute_statement<How, T, Labels>(handle_of(output), right, may_grow ? &array : nullptr);
-            if (may_grow) {
-                grows_->extents_ = output.extents;
-            }
+            write_all<How>([&](const block_handle& output, write_mode /*mode*/, growth grow) {
+                execute_statement<How, T, Labels>(output, right, grow);
+            });
         }
     }
 
 private:
     [[nodiscard]] const typename target::node& itself() const { return *this; }
+
+    /// Writes all elements, of an array that may take its extents from the right-hand side.
+    template <assignment How, class Write>
+    void write_all(const Write& write) const {
+        Operand output = this->operand;
+        const bool may_grow = How == assignment::set && grows_ != nullptr;
+        const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
+                                  output.strides.data()};
+        write(handle_of(output), How == assignment::set ? write_mode::overwrite : write_mode::combine,
+              may_grow ? &array : nullptr);
+        if (may_grow) {
+            grows_->extents_ = output.extents;
+        }
+    }
+
+    /// Adds to the elements at indices that are data, or replaces them.
+    template <assignment How, class Found, class E>
+    void write_selected(const Found& found, const E& right) const {
+        using Read = decltype(labels_among<typename E::labels>(Labels{}));
+        const auto x = array_leaves::value_of<T, Read>(found, with_sign<How == assignment::subtract, T>(right));
+        found.take_apart(itself(), [&](const auto& z, const auto& ids, std::vector<data_index> indices,
+                                       const auto&... tokens) {
+            const labelled_block operands[] = {array_leaves::block_of<Found>(x),
+                                               array_leaves::block_of<Found>(tokens)...};
+            run_selection(Found::ids::names, {handle_of(z), ids}, operands,
+                          select_work_of<T>(std::move(indices), How == assignment::set), write_mode::combine, nullptr);
+        });
+    }
 
     /// Writes at functions of labels. What is added where several indices name one element is added index by index.
     template <assignment How, class Found, class E>

@@ -8,6 +8,7 @@
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -191,5 +192,11 @@ private:
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
                                         std::span<const labelled_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow);
+
+/// Reads, or writes, at indices that are data. The operands are X and the tokens; the places that these name have
+/// labels behind the statement's.
+EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const labelled_block& target,
+                                      std::span<const labelled_block> operands, const select_work& work,
+                                      write_mode mode, growth grow);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -281,4 +281,30 @@ EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names,
     run_join({extents, {blocks.data(), blocks.size()}, written_block(target), mode}, work);
 }
 
+EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const labelled_block& target,
+                                      std::span<const labelled_block> operands, const select_work& work,
+                                      write_mode mode, growth grow) {
+    std::vector<std::string_view> all(names.begin(), names.end());
+    std::vector<statement_leaf> leaves;
+    for (const labelled_block& operand : operands) {
+        leaves.push_back({operand, false, false});
+    }
+    leaves.back().ends_term = true;
+    std::vector<labelled_block> read(operands.begin(), operands.end());
+    // The places along each such label, which a block of it begins with: only parts of a statement look further.
+    const index step = operands.front().handle.pieces == nullptr ? 0 : 1;
+    const std::size_t count = work.indices.size();
+    std::vector<label_id> labels(count);
+    std::vector<std::shared_ptr<index[]>> places(count);
+    for (std::size_t each = 0; each < count; ++each) {
+        const index& extent = work.indices[each].extent;
+        labels[each] = label_id(all.size());
+        all.emplace_back(work.indices[each].name);
+        places[each] = count_up({0, step == 0 ? 1 : extent});
+        read.push_back({{places[each].get(), {&extent, 1}, &step, sizeof(index)}, {&labels[each], 1}});
+    }
+    immediate_builder(all, target, leaves, grow)
+        .run(mode, target.labels, read, work.element.bytes, [&](const block_call& call) { run_select(call, work); });
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -79,7 +79,8 @@ struct other_access : refused_node {
                   "dimensions");
     static_assert(
         sizeof...(Indices) != Rank,
-        "einparallel: an index is an integer, a label, or a sum of labels times integers, as in A(2 * i + r, 3)");
+        "einparallel: an index is an integer, a label, or a sum of labels times integers, as in A(2 * i + r, 3); an "
+        "index that is data is an expression of integers without reductions, as in W(token(i), d)");
 };
 
 template <class T, class Operand, class Labels>

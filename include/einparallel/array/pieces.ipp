@@ -131,46 +131,48 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand
     for (const operand_pieces* const each : pieces) {
         reads.push_back(each == nullptr ? boxed_read{} : boxed_read{each->at, each->boxes});
     }
-    cut_into_boxes(ranges, reads, call.output.labels,
-                   [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
-                       small_vector<index, 16> extents;
-                       for (const interval range : part) {
-                           extents.push_back(range.size());
-                       }
-                       const auto place_of = [&](const void* data, const auto& block, std::size_t bytes) {
-                           index offset = 0;
-                           for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-                               const label_id label = block.labels[dimension];
-                               offset +=
-                                   label == no_label ? 0 : part[std::size_t(label)].begin * block.strides[dimension];
-                           }
-                           return static_cast<const std::byte*>(data) + offset * index(bytes);
-                       };
-                       std::vector<operand_block> operands(call.operands.begin(), call.operands.end());
-                       std::vector<std::vector<index>> strides(operands.size());
-                       for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-                           operand_block& block = operands[operand];
-                           const std::size_t bytes = operand_bytes[operand];
-                           if (const operand_pieces* const from = pieces[operand]; from != nullptr) {
-                               std::vector<index>& along = strides[operand];
-                               along.assign(block.labels.size(), 0);
-                               block = {from->elsewhere, block.labels, along};
-                               if (const std::size_t place = found[operand]; place != in_no_box) {
-                                   const operand_pieces::piece& read = from->pieces[place];
-                                   const index first =
-                                       strides_of_read(from->at, block.labels, from->boxes[place], read.strides, along);
-                                   block.data = static_cast<const std::byte*>(read.data) + first * index(bytes);
-                               }
-                           }
-                           block.data = place_of(block.data, block, bytes);
-                       }
-                       const void* const output = place_of(call.output.data, call.output, output_bytes);
-                       work({{extents.data(), extents.size()},
-                             operands,
-                             {const_cast<void*>(output), call.output.labels, call.output.strides},
-                             combines ? write_mode::combine : call.mode,
-                             call.hook});
-                   });
+    const auto compute = [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
+        small_vector<index, 16> extents;
+        small_vector<index, 16> starts;
+        for (const interval range : part) {
+            extents.push_back(range.size());
+            starts.push_back(range.begin);
+        }
+        const auto place_of = [&](const void* data, const auto& block, std::size_t bytes) {
+            index offset = 0;
+            for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
+                const label_id label = block.labels[dimension];
+                offset += label == no_label ? 0 : part[std::size_t(label)].begin * block.strides[dimension];
+            }
+            return static_cast<const std::byte*>(data) + offset * index(bytes);
+        };
+        std::vector<operand_block> operands(call.operands.begin(), call.operands.end());
+        std::vector<std::vector<index>> strides(operands.size());
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            operand_block& block = operands[operand];
+            const std::size_t bytes = operand_bytes[operand];
+            if (const operand_pieces* const from = pieces[operand]; from != nullptr) {
+                std::vector<index>& along = strides[operand];
+                along.assign(block.labels.size(), 0);
+                block = {from->elsewhere, block.labels, along};
+                if (const std::size_t place = found[operand]; place != in_no_box) {
+                    const operand_pieces::piece& read = from->pieces[place];
+                    const index first =
+                        strides_of_read(from->at, block.labels, from->boxes[place], read.strides, along);
+                    block.data = static_cast<const std::byte*>(read.data) + first * index(bytes);
+                }
+            }
+            block.data = place_of(block.data, block, bytes);
+        }
+        const void* const output = place_of(call.output.data, call.output, output_bytes);
+        work({{extents.data(), extents.size()},
+              operands,
+              {const_cast<void*>(output), call.output.labels, call.output.strides},
+              combines ? write_mode::combine : call.mode,
+              call.hook,
+              {starts.data(), starts.size()}});
+    };
+    cut_into_boxes(ranges, reads, call.output.labels, compute);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,11 +3,13 @@
 // labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
 #include <einparallel/array/pieces.hpp>
+#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
@@ -37,14 +39,38 @@ template <class E>
 inline constexpr bool waits_for_extents =
     []<class... Leaves>(type_list<Leaves...> /*all*/) { return (waits<Leaves> || ...); }(leaves_t<E>{});
 
+template <class Index, bool Recorded>
+inline constexpr bool index_stands_in = true;
+template <DataIndex Index, bool Recorded>
+inline constexpr bool index_stands_in<Index, Recorded> = leaves_stand_in<Recorded, typename token_of<Index>::type>;
 template <class Operand, class... Indices, bool Recorded>
-inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded>;
+inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded> &&
+                                                                                  (index_stands_in<Indices, Recorded> &&
+                                                                                   ...);
 template <class Operand, class Value, bool Recorded>
 inline constexpr bool stands_in<padded_operand<Operand, Value>, Recorded> = stands_in<Operand, Recorded>;
 
 }  // namespace einparallel::detail
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// An operand at indices that are data, and nothing else.
+template <class E>
+inline constexpr bool is_selection = false;
+template <Selects Operand, class Labels>
+inline constexpr bool is_selection<leaf<Operand, Labels>> = true;
+
+/// E is an operand of the type Memory with these labels, in any order.
+template <class Memory, class Labels, class E>
+inline constexpr bool is_operand = false;
+template <class Memory, class... Labels, class Operand, class... Own>
+inline constexpr bool is_operand<Memory, label_list<Labels...>, leaf<Operand, label_list<Own...>>> =
+    std::is_base_of_v<Memory, Operand> && (appears_in<Labels, label_list<Own...>> && ...);
+
+/// The labels of one list that are in another.
+template <class Some, class... Labels>
+auto labels_among(label_list<Labels...> /*all*/)
+    -> united_t<std::conditional_t<appears_in<Labels, Some>, label_list<Labels>, label_list<>>...>;
 
 /// At which indices an operand of a statement is read, or its output written.
 struct operand_reads {
@@ -87,6 +113,11 @@ template <class Ids, Label L>
 index_function function_of(const L& /*alone*/) {
     return {{{Ids::template id<L>, 1}}, 0, true};
 }
+/// Data name any place of the dimension, the first one as good as another.
+template <class Ids, DataIndex E>
+index_function function_of(const E& /*data*/) {
+    return {};
+}
 template <class Ids, class Operand, class... Labels>
 std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels...>>& node) {
     if constexpr (requires { node.operand.indices; }) {
@@ -103,26 +134,20 @@ std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels..
 /// it is where it is read at functions of the labels.
 template <class Statement, class Source>
 class resolution {
+public:
     using ids = typename Statement::ids;
 
-public:
     template <class Left, class Right>
     resolution(const Left& left, const Right& right) {
         std::vector<operand_reads> operands;
-        const auto learn = [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto /*reduced*/) {
-            if constexpr (requires { Source::extents_of(read_tensor(node.operand)); }) {
-                const auto& held = read_tensor(node.operand);
-                operands.push_back({Source::tensor_of(held), Source::extents_of(held), functions_in<ids>(node)});
-            }
-        };
-        for_each_leaf(left, learn);
+        learn(left, operands);
         operand_reads& output = operands.front();
         output.is_output = true;
         output.is_forgotten = Source::rebinds && !waits<Left>;
         if (all_in(output.extents, [](index extent) { return extent == 0; })) {
             output.extents = {};
         }
-        for_each_leaf(right, learn);
+        learn(right, operands);
         std::array<index, ids::size> extents{};
         extents.fill(-1);
         try {
@@ -155,10 +180,16 @@ public:
         return leaf<Operand, Labels>(Source::part(node.operand, ranges_of(ids::template ids<Labels>)));
     }
     template <class Operand, class... Indices, class Labels>
+        requires(!Selects<indexed_operand<Operand, Indices...>>)
     auto resolved(const leaf<indexed_operand<Operand, Indices...>, Labels>& node) const {
         const auto& labels = ids::template ids<Labels>;
         const auto made = Source::at(node.operand.operand, functions_in<ids>(node), labels, ranges_of(labels));
         return leaf<std::remove_const_t<decltype(made)>, Labels>(made);
+    }
+    /// Is made first: what maps and products read of it is a tensor.
+    template <Selects Operand, class Labels>
+    auto resolved(const leaf<Operand, Labels>& node) const {
+        return Source::selected(*this, node);
     }
     template <class Over, class Inner, class Labels>
     auto resolved(const leaf<count_operand<Over, Inner>, Labels>& /*node*/) const {
@@ -188,13 +219,93 @@ public:
         return softmax_node<Over, decltype(inner)>(std::move(inner));
     }
 
-private:
+    /// Calls use(operand, its labels, indices, tokens…) with the parts of an operand that is read, or written, at
+    /// indices that are data: these have labels behind those of the statement, one each, and stand last in the operand.
+    template <class Operand, class... Indices, class Labels, class Use>
+    void take_apart(const leaf<indexed_operand<Operand, Indices...>, Labels>& node, const Use& use) const {
+        using plain =
+            united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename index_of<Indices>::labels>...>;
+        constexpr std::size_t rank = plain::size + indexed_operand<Operand, Indices...>::data_indices;
+        const auto& held = node.operand.operand;
+        std::vector<index_function> functions = functions_in<ids>(node);
+        std::array<label_id, rank> labels{};
+        std::array<interval, rank> ranges{};
+        std::copy_n(ids::template ids<plain>.begin(), plain::size, labels.begin());
+        std::copy_n(ranges_of(ids::template ids<plain>).begin(), plain::size, ranges.begin());
+        std::vector<data_index> indices;
+        std::size_t dimension = 0;
+        const auto add = [&]<class Index>(const Index& /*written*/) {
+            if constexpr (DataIndex<Index>) {
+                const auto extents = Source::extents_of(held);
+                const auto label = label_id(ids::size + indices.size());
+                const index extent = extents.empty() ? 0 : extents[dimension];
+                labels[plain::size + indices.size()] = label;
+                ranges[plain::size + indices.size()] = {0, extent};
+                functions[dimension] = {{{label, 1}}, 0, true};
+                std::string name = Source::name_of(held, dimension);
+                if constexpr (requires { typename Index::place; }) {
+                    name = Index::place::name;
+                }
+                indices.push_back({element_type_of<typename Index::value_type>(), extent, std::move(name)});
+            }
+            ++dimension;
+        };
+        const auto tokens = std::apply(
+            [&](const auto&... each) {
+                (add(each), ...);
+                return std::tuple_cat(token(each)...);
+            },
+            node.operand.indices);
+        std::apply(
+            [&](const auto&... each) {
+                use(Source::at(held, functions, labels, ranges), labels, std::move(indices), each...);
+            },
+            tokens);
+    }
+    /// Of tensors with these labels.
+    template <class Labels>
+    std::array<index, Labels::size> extents_of() const {
+        std::array<index, Labels::size> extents{};
+        const auto ranges = ranges_of(ids::template ids<Labels>);
+        std::transform(ranges.begin(), ranges.end(), extents.begin(), [](interval range) { return range.size(); });
+        return extents;
+    }
     template <std::size_t Count>
     std::array<interval, Count> ranges_of(const std::array<label_id, Count>& labels) const {
         std::array<interval, Count> ranges{};
         std::transform(labels.begin(), labels.end(), ranges.begin(),
                        [&](label_id label) { return ranges_[std::size_t(label)]; });
         return ranges;
+    }
+
+private:
+    template <class E>
+    static void learn(const E& node, std::vector<operand_reads>& operands) {
+        for_each_leaf(node, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& each, auto /*reduced*/) {
+            if constexpr (requires { Source::extents_of(read_tensor(each.operand)); }) {
+                const auto& held = read_tensor(each.operand);
+                operands.push_back({Source::tensor_of(held), Source::extents_of(held), functions_in<ids>(each)});
+            }
+            if constexpr (Selects<Operand>) {
+                std::apply([&](const auto&... index) { (learn_data(index, operands), ...); }, each.operand.indices);
+            }
+        });
+    }
+    template <class Index>
+    static void learn_data(const Index& written, std::vector<operand_reads>& operands) {
+        if constexpr (DataIndex<Index>) {
+            learn<typename token_of<Index>::type>(written, operands);
+        }
+    }
+    template <class Index>
+    auto token(const Index& written) const {
+        if constexpr (!DataIndex<Index>) {
+            return std::tuple<>();
+        } else {
+            using Labels = united_t<typename Index::labels>;
+            const typename token_of<Index>::type& token = written;
+            return std::tuple(Source::template value_of<typename Index::value_type, Labels>(*this, token));
+        }
     }
 
     std::array<interval, ids::size> ranges_;

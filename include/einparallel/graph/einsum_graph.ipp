@@ -7,6 +7,7 @@
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <typeinfo>
 #include <utility>
@@ -125,13 +126,18 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
         key.insert(key.end(), each->form.output.begin(), each->form.output.end());
         key.push_back(-2);
         key.insert(key.end(), each->extents.begin(), each->extents.end());
+        const bool is_lasting = each->is_input() && each->origin->lasts();
+        if (is_lasting) {
+            key.push_back(index(reinterpret_cast<std::uintptr_t>(each->origin.get())));
+            key.insert(key.end(), each->bounds.begin(), each->bounds.end());
+        }
         std::shared_ptr<vertex> both;
-        std::vector<std::size_t>* const known = each->is_input() ? nullptr : &alike[key];
+        std::vector<std::size_t>* const known = each->is_input() && !is_lasting ? nullptr : &alike[key];
         for (std::size_t place = 0; known != nullptr && place < known->size() && both == nullptr; ++place) {
             std::shared_ptr<vertex>& first = made.vertices[(*known)[place]];
-            both = computes_same(*each->work, *first->work) && each->form.reads == first->form.reads
-                       ? either_of(first, each)
-                       : nullptr;
+            const bool same =
+                is_lasting || (computes_same(*each->work, *first->work) && each->form.reads == first->form.reads);
+            both = same ? either_of(first, each) : nullptr;
             if (both != nullptr) {
                 std::vector<std::shared_ptr<vertex>>& origins = made.origins[(*known)[place]];
                 origins.push_back(each);

@@ -73,9 +73,6 @@ std::shared_ptr<const source> generated(Function function) {
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
                                                         std::shared_ptr<const source> origin, std::string failure = "");
 
-/// A tensor {1} whose element, written by a function, all ranks know.
-EINPARALLEL_INLINE std::shared_ptr<vertex> known_vertex(element_type element, std::function<void(void*)> write);
-
 /// The vertex of load_npy; one that failed where the file does not hold such a tensor.
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
 

@@ -31,12 +31,19 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
         std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
                   region.sides[0].begin);
     };
-    return input_vertex({extent}, element_type_of<index>(), std::make_shared<function_source>("iota", write));
+    static const auto one_for_all = std::make_shared<const function_source>("iota", write);
+    return input_vertex({extent}, element_type_of<index>(), one_for_all);
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> known_vertex(element_type element, std::function<void(void*)> write) {
-    const auto read = [write = std::move(write)](const box& /*all*/, void* destination) { write(destination); };
-    return input_vertex({1}, element, std::make_shared<function_source>("padding", read));
+EINPARALLEL_SELDOM std::shared_ptr<vertex> constant_vertex(element_type element, const void* value,
+                                                           std::vector<index> extents) {
+    const auto* const first = static_cast<const std::byte*>(value);
+    const auto write = [bytes = std::vector<std::byte>(first, first + element.bytes)](const box& region, void* into) {
+        for (index number = 0; number < region.size(); ++number) {
+            std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(into) + number * index(bytes.size()));
+        }
+    };
+    return input_vertex(std::move(extents), element, std::make_shared<function_source>("number", write));
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {

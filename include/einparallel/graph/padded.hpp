@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <new>
 
 namespace einparallel {
 
@@ -24,9 +23,9 @@ auto padded(const tensor<T, Rank>& tensor, const extent (&before)[Before], const
     detail::expect(tensor.node() != nullptr, "padded: nothing was assigned to this tensor");
     std::array<index, Rank> inner{};
     std::copy(tensor.node()->bounds.begin(), tensor.node()->bounds.end(), inner.begin());
-    const auto write = [made = detail::converted<T>(value)](void* element) { ::new (element) T(made); };
+    const T made = detail::converted<T>(value);
     return detail::padded_with(detail::tensor_operand<T, Rank>{tensor.node()}, inner, detail::padding<Rank>(before),
-                               detail::padding<Rank>(after), detail::known_vertex(element_type_of<T>(), write));
+                               detail::padding<Rank>(after), detail::constant_vertex(element_type_of<T>(), &made, {1}));
 }
 
 }  // namespace einparallel

@@ -5,6 +5,7 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -15,21 +16,21 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
 template <class Done, class... Indices>
-struct written_labels {
+struct labels_of_part {
     using type = Done;
 };
 template <class... Done, class Index, class... More>
-struct written_labels<label_list<Done...>, Index, More...> {
+struct labels_of_part<label_list<Done...>, Index, More...> {
     template <class Labels>
     struct of {
         using type = label<char('0' + sizeof...(Done))>;
@@ -39,7 +40,7 @@ struct written_labels<label_list<Done...>, Index, More...> {
     struct of<label_list<L>> {
         using type = L;
     };
-    using type = typename written_labels<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
+    using type = typename labels_of_part<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
 };
 
 /// Labels for what is summed.
@@ -93,11 +94,10 @@ public:
     void take(const E& right) const {
         using Statement = statement<labels, E>;
         using Written =
-            typename written_labels<label_list<>,
+            typename labels_of_part<label_list<>,
                                     std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
         const std::shared_ptr<vertex> whole = recording_builder::handle_of(tensor_operand<T, Rank>{handle_->node()});
-        std::string failure;
-        const resolution<Statement, tensor_leaves> found(static_cast<const Read&>(*this), right, failure);
+        const resolution<Statement, tensor_leaves> found(static_cast<const Read&>(*this), right);
         const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
         std::vector<index_function> left = functions_in<typename Statement::ids>(static_cast<const Read&>(*this));
         for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
@@ -107,9 +107,9 @@ public:
             }
         }
         const written_part part = part_of(left, assigned->bounds, How == assignment::set);
-        if (failure = !failure.empty() ? failure : part.failure; !failure.empty()) {
+        if (!found.failure().empty() || !part.failure.empty()) {
             *handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
-            handle_->node()->failure = failure;
+            handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
             return;
         }
         // Dimensions of the whole, and for += labels that are left to be summed.
@@ -130,9 +130,9 @@ public:
             target = seen(whole, label_list<>{});
         } else {
             const std::array<index_function, 1> first{};
+            const T nothing{};
             const auto zero =
-                view_vertex(known_vertex(element_type_of<T>(), [](void* element) { ::new (element) T(); }), first,
-                            dimensions, ranges);
+                view_vertex(constant_vertex(element_type_of<T>(), &nothing, {1}), first, dimensions, ranges);
             const auto terms = seen(zero, typename summed_labels<std::make_index_sequence<labels::size>>::type{});
             if constexpr (How == assignment::add) {
                 target += terms;

@@ -4,6 +4,7 @@
 #include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -17,6 +18,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -34,6 +36,10 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
+
+/// A tensor of which all elements are this value, of rank 0 unless extents are said.
+EINPARALLEL_INLINE std::shared_ptr<vertex> constant_vertex(element_type element, const void* value,
+                                                           std::vector<index> extents = {});
 
 /// A tensor read at functions of labels, as one with these labels and extents, and as `elsewhere`, another one with
 /// these, outside of its own extents. Functions behind those of its dimensions are 0 where it is read; without any it
@@ -103,6 +109,30 @@ public:
 private:
     std::span<const std::string_view> names_;
 };
+
+/// A tensor with a label for each of its dimensions, where nothing but these stands in what reads it; else that.
+struct whole_read {
+    std::shared_ptr<vertex> handle;
+    std::vector<label_id> labels;
+
+    EINPARALLEL_INLINE explicit whole_read(const recording_builder::operand_type& read);
+};
+
+/// Names of labels, and behind them those of the places that data name.
+EINPARALLEL_INLINE std::vector<std::string_view> names_with(std::span<const std::string_view> names,
+                                                            const std::vector<data_index>& indices);
+
+/// Those of a tensor that is added to which the sum depends on: labels of the operands, and places.
+EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_id>& all,
+                                                        std::span<const recording_builder::operand_type> operands,
+                                                        std::size_t first_place);
+
+/// A vertex that reads, or writes, at indices that are data: of X and the tokens, and of what is replaced, if anything.
+EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
+                                                            recording_builder::destination sink,
+                                                            std::span<const label_id> out,
+                                                            std::span<const recording_builder::operand_type> operands,
+                                                            const whole_read* old, select_work work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 

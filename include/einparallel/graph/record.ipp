@@ -198,4 +198,78 @@ EINPARALLEL_INLINE recording_builder::handle recording_builder::join(destination
     return record(sink, out, operands, make_join_kernel(work, program));
 }
 
+EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type& read)
+    : handle(read.handle), labels(read.labels.begin(), read.labels.end()) {
+    if (!handle->is_view() || handle->at.empty() || handle->operands.size() > 1) {
+        return;
+    }
+    std::vector<label_id> own;
+    for (const index_function& each : handle->at) {
+        if (!each.is_whole || found_in(labels[std::size_t(each.terms[0].label)], own) ||
+            handle->bounds[std::size_t(each.terms[0].label)] != read_by(handle)->bounds[own.size()]) {
+            return;
+        }
+        own.push_back(labels[std::size_t(each.terms[0].label)]);
+    }
+    labels = std::move(own);
+    handle = std::shared_ptr<vertex>(read_by(handle));
+}
+
+/// A tensor read as it is, as a view.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_view(const std::shared_ptr<vertex>& of) {
+    std::vector<index_function> at;
+    std::vector<label_id> labels;
+    std::vector<interval> ranges;
+    for (const index extent : of->bounds) {
+        labels.push_back(label_id(at.size()));
+        ranges.push_back({0, extent});
+        at.push_back({{{labels.back(), 1}}, 0, true});
+    }
+    return view_vertex(of, at, labels, ranges);
+}
+
+EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std::string_view> names,
+                                                            const std::vector<data_index>& indices) {
+    std::vector<std::string_view> all(names.begin(), names.end());
+    for_each_in(indices, [&](const data_index& each) { all.emplace_back(each.name); });
+    return all;
+}
+
+EINPARALLEL_SELDOM std::vector<label_id> written_labels(const std::vector<label_id>& all,
+                                                        std::span<const recording_builder::operand_type> operands,
+                                                        std::size_t first_place) {
+    std::vector<label_id> written;
+    for (const label_id label : all) {
+        if (std::size_t(label) >= first_place ||
+            any_in(operands, [&](const auto& each) { return found_in(label, each.labels); })) {
+            written.push_back(label);
+        }
+    }
+    return written;
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
+                                                            recording_builder::destination sink,
+                                                            std::span<const label_id> out,
+                                                            std::span<const recording_builder::operand_type> operands,
+                                                            const whole_read* old, select_work work) {
+    const std::size_t count = work.indices.size();
+    const whole_read x(operands.front());
+    std::vector<recording_builder::operand_type> all(operands.begin(), operands.end());
+    all.front() = {x.handle, x.labels};
+    std::vector<label_id> places(count);
+    for (std::size_t each = 0; each < count; ++each) {
+        places[each] = label_id(names_with_places.size() - count + each);
+        all.push_back({iota_vertex(work.indices[each].extent), {&places[each], 1}});
+    }
+    if (old != nullptr) {
+        // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.
+        for (recording_builder::operand_type& each : all) {
+            each.handle = each.handle->is_view() ? each.handle : whole_view(each.handle);
+        }
+        all.push_back({old->handle, old->labels});
+    }
+    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(std::move(work)));
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,10 +2,12 @@
 // The typed handle on a vertex of the EinGraph. Assigning to it records; nothing runs.
 
 #include <einparallel/array/lower.hpp>
+#include <einparallel/array/one_hot.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
 #include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -31,6 +33,8 @@ template <class T, std::size_t Rank, class Labels>
 class tensor_target;
 template <class T, std::size_t Rank, class Read, class... Indices>
 class tensor_part;
+template <class T, std::size_t Rank, class Leaf>
+class selection_target;
 
 }  // namespace EINPARALLEL_UNIT
 
@@ -42,14 +46,52 @@ struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
-    static_assert(sizeof...(Labels) != Rank,
-                  "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
-                  "EINPARALLEL_LABELS(i, j) declares labels");
+    static_assert(
+        sizeof...(Labels) != Rank,
+        "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
+        "EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an expression of integers without "
+        "reductions, as in W(token(i), d)");
 };
 
-/// An index at least is no label alone, and one has a label.
+/// An index at least is no label alone, and one has a label or is data.
 template <std::size_t Rank, class... Indices>
-inline constexpr bool reads_part = are_indices<Rank, Indices...> && (AffineIndex<Indices> || ...);
+inline constexpr bool reads_part = are_indices<Rank, Indices...> &&
+                                   ((AffineIndex<Indices> || DataIndex<Indices>) || ...);
+/// Labels and data alone.
+template <std::size_t Rank, class... Indices>
+inline constexpr bool names_data = reads_part<Rank, Indices...> && ((Label<Indices> || DataIndex<Indices>)&&...);
+/// Functions of labels alone.
+template <std::size_t Rank, class... Indices>
+inline constexpr bool writes_part = reads_part<Rank, Indices...> && !(DataIndex<Indices> || ...);
+/// A part of a tensor that cannot be assigned to, and what it is on the left.
+template <class... Right>
+struct assigned_part : refused {
+    static_assert(
+        fits<Right...>,
+        "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be assigned to; "
+        "parts of arrays can, and what data name, as in H(token(i)) += x(i), where H is not const");
+};
+template <class Leaf>
+struct part_of_tensor : Leaf {
+    explicit part_of_tensor(Leaf read) : Leaf(std::move(read)) {}
+    part_of_tensor(const part_of_tensor&) = default;
+    part_of_tensor(part_of_tensor&&) noexcept = default;
+    ~part_of_tensor() = default;
+    assigned_part<Leaf> operator=(const part_of_tensor& /*right*/) const { return {}; }
+    template <class E>
+    assigned_part<E> operator=(const E& /*right*/) const {
+        return {};
+    }
+    template <class E>
+    assigned_part<E> operator+=(const E& /*right*/) const {
+        return {};
+    }
+    template <class E>
+    assigned_part<E> operator-=(const E& /*right*/) const {
+        return {};
+    }
+};
+
 template <class... Arguments>
 struct other_than_pins : refused {
     static_assert(fits<Arguments...>,
@@ -57,13 +99,6 @@ struct other_than_pins : refused {
 };
 
 }  // namespace EINPARALLEL_DETAIL
-
-namespace detail {
-
-template <class T, std::size_t Rank, bool Recorded>
-inline constexpr bool stands_in<tensor_operand<T, Rank>, Recorded> = Recorded;
-
-}  // namespace detail
 
 /// A tensor that a graph computes, or an input of one. Copying a handle copies the reference; assigning through labels
 /// records a vertex and rebinds the handle, so that a loop may write `X(i, k) = X(i, j) * W(j, k)`.
@@ -110,14 +145,21 @@ public:
     auto operator()(const Labels&... /*labels*/) const {
         return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
-    /// An operand that is read at functions of labels, and what an einsum can be assigned to: a part of the tensor.
+    /// A part of the tensor, at functions of labels: an operand, and what an einsum can be assigned to.
     template <class... Indices, class Way = detail::way>
-        requires detail::reads_part<Rank, Indices...>
+        requires detail::writes_part<Rank, Indices...>
     auto operator()(const Indices&... indices) {
-        auto read = std::as_const(*this)(indices...);
+        auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
         return detail::tensor_part<T, Rank, decltype(read), Indices...>(*this, std::move(read));
     }
-    /// An operand that is read at functions of labels.
+    /// The same at indices that are data: H(token(i)) += x(i).
+    template <class... Indices, class Way = detail::way>
+        requires detail::names_data<Rank, Indices...>
+    auto operator()(const Indices&... indices) {
+        const auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
+        return detail::selection_target<T, Rank, std::remove_const_t<decltype(read)>>(read, *this);
+    }
+    /// An operand that is read at functions of labels, or at indices that are data.
     template <class... Indices>
         requires detail::reads_part<Rank, Indices...>
     auto operator()(const Indices&... indices) const {
@@ -200,74 +242,6 @@ concept TensorOperand = is_a<std::remove_cvref_t<T>, tensor>;
 
 namespace EINPARALLEL_UNIT {
 
-/// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
-template <class Out, class LeftLabels, class E>
-std::shared_ptr<vertex> record_statement(const E& right) {
-    using Statement = statement<LeftLabels, E>;
-    unit_builder builder(Statement::ids::names);
-    lowering<unit_builder, Statement> lower(builder);
-    constexpr unit_builder::last_vertex last{};
-    if constexpr (is_alone<Statement, Out, E>) {
-        return lower.template vertex_of<Out>(last, right);
-    } else if constexpr (is_single_term<E> && is_direct<Statement, E> && !has_narrow_sign<Out, E>) {
-        return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
-    } else {
-        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true, Out>(right),
-                                          Statement::left_labels);
-    }
-}
-
-/// What a statement on tensors knows of its leaves, and makes of ep::iota and of functions of labels.
-struct tensor_leaves {
-    static constexpr bool rebinds = true;
-
-    template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const tensor_operand<T, Rank>& held) {
-        return held.node == nullptr ? std::span<const index>() : held.node->bounds;
-    }
-    template <class T, std::size_t Rank>
-    static const void* tensor_of(const tensor_operand<T, Rank>& held) {
-        return held.node.get();
-    }
-    template <class Held, std::size_t Rank>
-    static Held part(const Held& held, const std::array<interval, Rank>& ranges) {
-        Held made = held;
-        if (held.node != nullptr &&
-            !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
-            made.node = view_vertex(held.node, {}, {}, ranges);
-        }
-        return made;
-    }
-    template <class T, std::size_t Rank, std::size_t Labels>
-    static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
-                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
-    }
-    template <class Operand>
-    static std::span<const index> extents_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
-        return held.extents;
-    }
-    template <class Operand>
-    static const void* tensor_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
-        return tensor_of(held.operand);
-    }
-    template <class Operand, std::size_t Labels>
-    static auto at(const padded_operand<Operand, std::shared_ptr<vertex>>& held, std::vector<index_function> functions,
-                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        for (std::size_t dimension = 0; dimension < functions.size(); ++dimension) {
-            functions[dimension].constant -= held.before[dimension];
-            functions[dimension].is_whole = false;
-        }
-        const std::array<index_function, 1> first{};
-        return tensor_operand<typename Operand::value_type, Labels>{
-            view_vertex(held.operand.node, functions, labels, ranges, view_vertex(held.value, first, labels, ranges))};
-    }
-    template <class Labels>
-    static auto indices(interval range) {
-        return leaf<tensor_operand<index, 1>, Labels>(tensor_operand<index, 1>{iota_vertex(range.size())});
-    }
-};
-
 /// A labelled tensor: an operand, and what an einsum can be assigned to.
 template <class T, std::size_t Rank, class Labels>
 class tensor_target : public leaf<tensor_operand<T, Rank>, Labels>,
@@ -300,15 +274,59 @@ public:
     /// Records Z = …; the handle then stands for the new vertex.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (waits_for_extents<E>) {
+        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+            take<How>(with_selections<Labels, E>(right));
+        } else if constexpr (waits_for_extents<E>) {
             const auto& left = static_cast<const typename tensor_target::node&>(*this);
             const resolution<statement<Labels, E>, tensor_leaves> found(left, right);
-            take<How>(found.resolved(right));
+            if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T>) {
+                *handle_ = tensor<T, Rank>(tensor_leaves::gather(found, right, unit_builder::last_vertex{},
+                                                                 decltype(found)::ids::template ids<Labels>));
+            } else {
+                take<How>(found.resolved(right));
+            }
             if (!found.failure().empty()) {
                 handle_->node()->failure = found.failure();
             }
         } else {
             *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
+        }
+    }
+
+private:
+    tensor<T, Rank>* handle_;
+};
+
+/// A tensor at indices that are data: an operand, and what can be added to or replaced.
+template <class T, std::size_t Rank, class Leaf>
+class selection_target : public Leaf,
+                         public assignable<selection_target<T, Rank, Leaf>, T, typename Leaf::labels, true, true> {
+public:
+    selection_target(Leaf read, tensor<T, Rank>& handle) : Leaf(std::move(read)), handle_(&handle) {}
+    selection_target(const selection_target&) = default;
+    selection_target(selection_target&&) noexcept = default;
+    ~selection_target() = default;
+
+    using checked = assignable<selection_target, T, typename Leaf::labels, true, true>;
+    using checked::operator=;
+    using checked::operator+=;
+    using checked::operator-=;
+    const selection_target& operator=(const selection_target& right) const {
+        return *this = static_cast<const Leaf&>(right);
+    }
+    selection_target& operator=(const selection_target& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
+
+    /// Records Z' = Z + what is scattered, or Z with what is replaced; the handle then stands for Z'.
+    template <assignment How, class E>
+    void take(const E& right) const {
+        const resolution<statement<typename Leaf::labels, E>, tensor_leaves> found(static_cast<const Leaf&>(*this),
+                                                                                   right);
+        *handle_ = tensor<T, Rank>(tensor_leaves::scatter<How>(found, static_cast<const Leaf&>(*this), right));
+        if (!found.failure().empty()) {
+            handle_->node()->failure = found.failure();
         }
     }
 

@@ -8,6 +8,7 @@
 //   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else as steps over rows (row_program)
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand
+//   select/         Σ over labels that indices in operands choose
 //   space           memory as a run sees it
 //   simd/           what is compiled for every instruction set (for_instruction_sets)
 
@@ -57,7 +58,8 @@ struct block_call {
     std::span<const operand_block> operands;
     output_block output;
     write_mode mode = write_mode::overwrite;
-    progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
+    progress_hook* hook = nullptr;   ///< reported to between blocks (progress.hpp); null: to nobody
+    std::span<const index> first{};  ///< where the block begins along each label, for sentences; none: at 0
 };
 
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
@@ -86,6 +88,10 @@ public:
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
+
+    /// True where the output is the last operand, but for elements that the other operands replace: contracted labels
+    /// are never cut, and the output may be the same memory as the last operand.
+    [[nodiscard]] virtual bool replaces() const { return false; }
 
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;

@@ -1,10 +1,11 @@
 #pragma once
-// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3). As types where they are written, as numbers
-// below.
+// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3), as types where they are written, as numbers
+// below; and indices that are data: W(token(i), d).
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/operators.hpp>
 #include <einparallel/notation/refused.hpp>
 
 #include <array>
@@ -43,6 +44,17 @@ template <std::integral I>
 constexpr affine_index<> as_index(I number) {
     return {{}, index(number)};
 }
+/// An index that is data: integers, element by element.
+template <class T>
+concept DataIndex = Expression<T> && !is_affine<T> && std::remove_cvref_t<T>::is_flat &&
+                    (is_refused<T> || (std::is_integral_v<typename std::remove_cvref_t<T>::value_type> &&
+                                       !std::is_same_v<typename std::remove_cvref_t<T>::value_type, bool>));
+template <class... Labels>
+affine_index<Labels...> of_labels(label_list<Labels...> /*of data*/);
+template <DataIndex E>
+auto as_index(const E& /*data*/) {
+    return decltype(of_labels(united_t<typename E::labels>{})){};
+}
 template <class T>
 using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
 /// An index as it is kept: a label alone stands for a whole dimension.
@@ -50,6 +62,8 @@ template <class T>
 constexpr auto kept(const T& written) {
     if constexpr (Label<T>) {
         return written;
+    } else if constexpr (DataIndex<T>) {
+        return typename T::node(written);
     } else {
         return as_index(written);
     }
@@ -152,10 +166,15 @@ struct indexed_operand {
     using labels = united_t<typename index_of<Indices>::labels...>;
     static constexpr std::size_t rank = labels::size;
     static constexpr bool waits = true;
+    static constexpr std::size_t data_indices = (std::size_t{DataIndex<Indices> ? 1U : 0U} + ... + 0);
 
     Operand operand;
     std::tuple<Indices...> indices;
 };
+/// An operand of which a dimension is read, or written, at indices that are data.
+template <class Operand>
+concept Selects = Operand::data_indices >
+0;
 
 /// Its leaf.
 template <class Operand, class... Indices>
@@ -176,13 +195,65 @@ struct padded_operand {
     Value value{};
 };
 
-/// What stands in the parentheses of an operand: labels and functions of labels, as many as dimensions.
+/// What stands in the parentheses of an operand: labels, functions of labels and data, as many as dimensions.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_labels = sizeof...(Indices) == Rank && (is_label<Indices> && ...);
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Rank, Indices...> &&
-                                    ((AffineIndex<Indices> || std::integral<Indices>)&&...);
+                                    ((AffineIndex<Indices> || std::integral<Indices> || DataIndex<Indices>)&&...);
 
 }  // namespace detail
+
+namespace detail {
+
+/// Equality of a token and a place, which says that the join is a one-hot operand.
+struct is_place : equal {};
+template <class Token, class V>
+struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V>>> {
+    template <class E>
+    void operator=(const E& /*right*/) const {
+        static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
+    }
+    template <class E>
+    void operator+=(const E& right) const {
+        *this = right;
+    }
+};
+/// A token that names a place along the label V.
+template <class V, class Token>
+struct named_token : Token {
+    using node = named_token;
+    using token = Token;
+    using place = V;
+};
+template <class Index>
+struct token_of {
+    using type = Index;
+};
+template <class V, class Token>
+struct token_of<named_token<V, Token>> {
+    using type = Token;
+};
+template <class... Arguments>
+struct other_than_token : refused_node {
+    static_assert(fits<Arguments...>,
+                  "ep::one_hot: an expression of integers, and a label along which one element is 1: "
+                  "ep::one_hot(token(i), v)");
+};
+
+}  // namespace detail
+
+/// 1 where the index along v is the token, else 0: an operand that no memory holds. Of a sum of products over v, as
+/// Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only what is 1 is read: it is W(token(i), d).
+template <detail::DataIndex E, Label V>
+auto one_hot(const E& token, const V& /*v*/) {
+    using places = detail::leaf<detail::iota_operand, detail::label_list<V>>;
+    return detail::one_hot_node<typename E::node, V>{{{}, {}, {token, places({})}}};
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_token<Arguments...> one_hot(const Arguments&... /*arguments*/) {
+    return {};
+}
 
 }  // namespace einparallel

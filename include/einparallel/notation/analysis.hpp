@@ -290,8 +290,8 @@ inline constexpr bool is_sound =
 enum class assignment : std::uint8_t { set, add, subtract };
 
 /// What a statement can be assigned to: checks it, and gives it to Target::take<How>(right). `Recorded`: Target is a
-/// tensor, which learns its extents from the right-hand side.
-template <class Target, class T, class Labels, bool Recorded>
+/// tensor; unless `Broadcasts` it learns its extents from the right-hand side.
+template <class Target, class T, class Labels, bool Recorded, bool Broadcasts = !Recorded>
 class assignable {
 public:
     /// An expression; or a number for every element of an array, s() = 2.0.
@@ -303,12 +303,12 @@ public:
         using wrong = mistakes<Labels, node_type>;
         static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
         static_assert(
-            !Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+            Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
             "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
             "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
             "with this label; or is it misspelt?");
         static_assert(
-            (Recorded && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
+            (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
             "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
             "repeat its sums along the label; or is it misspelt?");
         static_assert(wrong::sound_terms,
@@ -325,18 +325,18 @@ public:
         static_assert(leaves_stand_in<Recorded, node_type>,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");
-        if constexpr (is_sound<Labels, node_type, !Recorded> && is_storable<typename node_type::value_type, T> &&
-                      leaves_stand_in<Recorded, node_type> && !(Recorded && is_constant<node_type>)) {
+        if constexpr (is_sound<Labels, node_type, Broadcasts> && is_storable<typename node_type::value_type, T> &&
+                      leaves_stand_in<Recorded, node_type> && (Broadcasts || !is_constant<node_type>)) {
             static_cast<const Target&>(*this).template take<How>(node);
         }
         return static_cast<const Target&>(*this);
     }
     template <class E>
-        requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator+=(const E& right) const {
+        requires Expression<E> ||(Scalar<E>&& Broadcasts) const Target& operator+=(const E& right) const {
             return this->template operator=<E, assignment::add>(right);
         }
         template <class E>
-            requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator-=(const E& right) const {
+            requires Expression<E> ||(Scalar<E>&& Broadcasts) const Target& operator-=(const E& right) const {
                 return this->template operator=<E, assignment::subtract>(right);
             }
 };

@@ -57,7 +57,8 @@ public:
         fuse_softmax(written_, form_of, [&](std::size_t number) -> const op_program& {
             return plan_.vertices()[number].origin->work->program();
         });
-        compute_in_place(written_, form_of);
+        compute_in_place(written_, form_of,
+                         [&](std::size_t number) { return plan_.vertices()[number].origin->work->replaces(); });
         return std::move(written_);
     }
 

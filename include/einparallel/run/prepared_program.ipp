@@ -177,7 +177,7 @@ private:
             each.blocks[operand] = {block.address(starts()), each.softmax.operand_labels(form, operand), block.strides};
         }
         const output_block output{each.output.address(starts()), form.output, each.output.strides};
-        return {each.extents, each.blocks, output, each.mode, hook};
+        return {each.extents, each.blocks, output, each.mode, hook, each.first};
     }
 
     std::size_t staging_;

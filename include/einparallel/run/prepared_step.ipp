@@ -62,6 +62,7 @@ struct prepared_call {
     activity what = activity::contract;  ///< or combine, copy, read
     std::size_t vertex = 0;              ///< whose kernel or source it is; of a copy the step's
     std::vector<index> extents{};        ///< of the iteration space, or of the box that is combined or copied
+    std::vector<index> first{};          ///< where a contraction's iteration space begins
     std::vector<prepared_block> operands{};
     prepared_block output{};
     std::size_t element_bytes = 0;
@@ -161,6 +162,8 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
         ready.softmax = call->softmax;
         std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.extents),
                        [](const interval& range) { return range.size(); });
+        std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.first),
+                       [](const interval& range) { return range.begin; });
         if (const einsum_form& form = vertices[call->vertex].form; !form.reads.empty()) {
             ready.operands.clear();
             for (std::size_t operand = 0; operand < touched.reads.size(); ++operand) {

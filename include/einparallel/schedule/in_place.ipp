@@ -11,17 +11,22 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A softmax stands for a quotient whose dividend has the labels of its own operand.
-EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, std::size_t operand) {
+/// A softmax stands for a quotient whose dividend has the labels of its own operand. `replaces`: the last operand is
+/// what stays but for some elements.
+EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
+                                          std::size_t operand) {
     if (call.softmax.along != no_label) {
         return call.softmax.labels == form.output;
     }
     const operand_read* const read = form.reads.empty() ? nullptr : &call.read_of(form, operand);
-    return (read == nullptr || read->at.empty()) &&
-           (read == nullptr ? form.operands[operand] : read->labels) == form.output &&
-           all_in(form.operands, [&](const std::vector<label_id>& labels) {
-               return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
-           });
+    const bool is_same_place = (read == nullptr || read->at.empty()) &&
+                               (read == nullptr ? form.operands[operand] : read->labels) == form.output;
+    return is_same_place && (replaces ? operand + 1 == call.operands.size()
+                                      : all_in(form.operands, [&](const std::vector<label_id>& labels) {
+                                            return all_in(labels, [&](label_id each) {
+                                                return each == no_label || form.in_output(each);
+                                            });
+                                        }));
 }
 
 /// How often a step names a buffer.
@@ -42,7 +47,8 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
     return times;
 }
 
-EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of) {
+EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                         function_ref<bool(std::size_t)> replaces) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
     // Each element of the output is made of the one at its place, or of none, by calls that are all that names `from`
@@ -60,7 +66,10 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
                 }
                 const einsum_form& form = form_of(call->vertex);
                 for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                    readings += call->operands[operand] == from && is_elementwise_in(*call, form, operand) ? 1 : 0;
+                    readings += call->operands[operand] == from &&
+                                        is_elementwise_in(*call, form, replaces(call->vertex), operand)
+                                    ? 1
+                                    : 0;
                 }
                 elements += region_of(form.output, call->ranges).size();
                 ++calls;

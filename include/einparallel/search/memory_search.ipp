@@ -292,8 +292,9 @@ private:
         const std::vector<std::size_t>& inputs = graph_.inputs[number];
         std::size_t operand = found_in(number, graph_.outputs) ? inputs.size() : 0;
         while (operand < inputs.size() &&
-               (!is_elementwise_in(einsum.form, operand) || einsum.operands[operand]->is_input() ||
-                found_in(inputs[operand], graph_.outputs) || count_in(inputs, inputs[operand]) > 1 ||
+               (!is_elementwise_in(einsum.form, einsum.work->replaces(), operand) ||
+                einsum.operands[operand]->is_input() || found_in(inputs[operand], graph_.outputs) ||
+                count_in(inputs, inputs[operand]) > 1 ||
                 einsum.operands[operand]->element.bytes != einsum.element.bytes)) {
             ++operand;
         }

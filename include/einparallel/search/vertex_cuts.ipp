@@ -57,6 +57,7 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     for (std::size_t label = 0; label < labels; ++label) {
         const auto one = label_id(label);
         if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
+            (einsum.work->replaces() && !einsum.form.in_output(one)) ||
             (einsum.constraints.without_communication && einsum.form.class_of(one) != label_class::c)) {
             made.free[label] = 1;
         }

@@ -18,6 +18,7 @@
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/rows.ipp>
+#include <einparallel/kernel/select/select.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/notation/box.ipp>

@@ -1,0 +1,150 @@
+#pragma once
+// What a statement on arrays knows of its leaves, and what stands for those that wait for extents: ep::iota, operands
+// at functions of labels and at indices that are data.
+
+#include <einparallel/array/immediate.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/pieces.hpp>
+#include <einparallel/array/resolve.hpp>
+#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a statement on arrays knows of its leaves, and makes of ep::iota and of functions of labels.
+struct array_leaves {
+    static constexpr bool rebinds = false;
+
+    template <class T, std::size_t Rank>
+    static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
+        return held.extents;
+    }
+    template <class Operand>
+    static std::span<const index> extents_of(const padded_operand<Operand>& held) {
+        return held.extents;
+    }
+    template <class T, std::size_t Rank>
+    static const void* tensor_of(const array_operand<T, Rank>& held) {
+        return held.data;
+    }
+    template <class Operand>
+    static const void* tensor_of(const padded_operand<Operand>& held) {
+        return held.operand.data;
+    }
+    template <class Held>
+    static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
+        for (std::size_t dimension = 0; dimension < Held::rank; ++dimension) {
+            held.data += ranges[dimension].begin * held.strides[dimension];
+            held.extents[dimension] = ranges[dimension].size();
+        }
+        return held;
+    }
+    template <class T, std::size_t Rank, std::size_t Labels>
+    static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        array_operand<T, Labels> made{held.data, {}, {}};
+        made.data += strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides);
+        return part(made, ranges);
+    }
+    template <class T, std::size_t Rank, class... Where>
+    static auto at(const owned_operand<T, Rank>& held, const Where&... where) {
+        const auto made = at(static_cast<const array_operand<T, Rank>&>(held), where...);
+        return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
+    }
+    template <class Operand, std::size_t Labels>
+    static auto at(const padded_operand<Operand>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        using T = typename Operand::value_type;
+        struct padded_pieces : operand_pieces {
+            Operand inner;
+            T value;
+        };
+        const auto made = std::make_shared<padded_pieces>();
+        made->inner = held.operand;
+        made->value = held.value;
+        made->elsewhere = &made->value;
+        made->at.assign(functions.begin(), functions.end());
+        for (std::size_t dimension = 0; dimension < Operand::rank; ++dimension) {
+            index_function& at = made->at[dimension];
+            at.constant -= held.before[dimension];
+            for (const index_term& term : at.terms) {
+                at.constant +=
+                    term.coefficient * ranges[std::size_t(find_in(labels, term.label) - labels.begin())].begin;
+            }
+        }
+        const Operand& inner = made->inner;
+        made->boxes.push_back(whole_box({inner.extents.begin(), inner.extents.end()}));
+        made->pieces.push_back({inner.data, {inner.strides.begin(), inner.strides.end()}});
+        pieces_operand<T, Labels> operand{{&made->value, {}, {}}, made};
+        std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
+                       [](interval range) { return range.size(); });
+        return operand;
+    }
+    /// Of a dimension, in sentences.
+    template <class Operand>
+    static std::string name_of(const Operand& /*held*/, std::size_t dimension) {
+        return "dimension " + std::to_string(dimension);
+    }
+    /// An expression as an operand with these labels, computed where it is none.
+    template <class T, class Labels, class Found, class E>
+    static auto value_of(const Found& found, const E& expression) {
+        if constexpr (is_operand<array_operand<T, Labels::size>, Labels, E>) {
+            return found.resolved(expression);
+        } else {
+            auto made = std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>());
+            const owned_operand<T, Labels::size> held{{made->data(), made->extents(), made->strides()}, made};
+            target<T, array_operand<T, Labels::size>, Labels>(held).template take<assignment::set>(
+                found.resolved(expression));
+            return leaf<owned_operand<T, Labels::size>, Labels>(held);
+        }
+    }
+    template <class Found, class Operand, class Labels>
+    static labelled_block block_of(const leaf<Operand, Labels>& node) {
+        return {handle_of(node.operand), Found::ids::template ids<Labels>};
+    }
+    /// Reads at indices that are data.
+    template <class Found, class Operand, class Labels>
+    static void gather(const Found& found, const leaf<Operand, Labels>& node, const labelled_block& output,
+                       write_mode mode, growth grow) {
+        using T = typename Operand::value_type;
+        found.take_apart(
+            node, [&](const auto& x, const auto& labels, std::vector<data_index> indices, const auto&... tokens) {
+                const labelled_block operands[] = {{handle_of(x), labels}, block_of<Found>(tokens)...};
+                run_selection(Found::ids::names, output, operands, select_work_of<T>(std::move(indices), false), mode,
+                              grow);
+            });
+    }
+    template <class Found, class Operand, class Labels>
+    static auto selected(const Found& found, const leaf<Operand, Labels>& node) {
+        using T = typename Operand::value_type;
+        auto made =
+            std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>(), first_elements::unwritten);
+        const owned_operand<T, Labels::size> held{{made->data(), made->extents(), made->strides()}, made};
+        gather(found, node, {handle_of(held), Found::ids::template ids<Labels>}, write_mode::overwrite, nullptr);
+        return leaf<owned_operand<T, Labels::size>, Labels>(held);
+    }
+    template <class Labels>
+    static auto indices(interval range) {
+        using Operand = owned_operand<index, 1>;
+        const std::shared_ptr<index[]> elements = count_up(range);
+        return leaf<Operand, Labels>(Operand{{elements.get(), {range.size()}, {1}}, elements});
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

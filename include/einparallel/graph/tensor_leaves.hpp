@@ -1,0 +1,187 @@
+#pragma once
+// What a statement on tensors knows of its leaves, and the vertices that stand for those that wait for extents:
+// ep::iota, operands at functions of labels and at indices that are data.
+
+#include <einparallel/array/lower.hpp>
+#include <einparallel/array/resolve.hpp>
+#include <einparallel/array/terms.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+template <class T, std::size_t Rank, bool Recorded>
+inline constexpr bool stands_in<tensor_operand<T, Rank>, Recorded> = Recorded;
+
+}  // namespace detail
+
+namespace EINPARALLEL_UNIT {
+
+/// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
+template <class Out, class LeftLabels, class E>
+std::shared_ptr<vertex> record_statement(const E& right) {
+    using Statement = statement<LeftLabels, E>;
+    unit_builder builder(Statement::ids::names);
+    lowering<unit_builder, Statement> lower(builder);
+    constexpr unit_builder::last_vertex last{};
+    if constexpr (is_alone<Statement, Out, E>) {
+        return lower.template vertex_of<Out>(last, right);
+    } else if constexpr (is_single_term<E> && is_direct<Statement, E> && !has_narrow_sign<Out, E>) {
+        return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
+    } else {
+        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true, Out>(right),
+                                          Statement::left_labels);
+    }
+}
+
+/// What a statement on tensors knows of its leaves, and makes of ep::iota and of functions of labels.
+struct tensor_leaves {
+    static constexpr bool rebinds = true;
+
+    template <class T, std::size_t Rank>
+    static std::span<const index> extents_of(const tensor_operand<T, Rank>& held) {
+        return held.node == nullptr ? std::span<const index>() : held.node->bounds;
+    }
+    template <class T, std::size_t Rank>
+    static const void* tensor_of(const tensor_operand<T, Rank>& held) {
+        return held.node.get();
+    }
+    template <class Held, std::size_t Rank>
+    static Held part(const Held& held, const std::array<interval, Rank>& ranges) {
+        Held made = held;
+        if (held.node != nullptr &&
+            !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
+            made.node = view_vertex(held.node, {}, {}, ranges);
+        }
+        return made;
+    }
+    template <class T, std::size_t Rank, std::size_t Labels>
+    static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
+    }
+    template <class Operand>
+    static std::span<const index> extents_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
+        return held.extents;
+    }
+    template <class Operand>
+    static const void* tensor_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
+        return tensor_of(held.operand);
+    }
+    template <class Operand, std::size_t Labels>
+    static auto at(const padded_operand<Operand, std::shared_ptr<vertex>>& held, std::vector<index_function> functions,
+                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
+        for (std::size_t dimension = 0; dimension < functions.size(); ++dimension) {
+            functions[dimension].constant -= held.before[dimension];
+            functions[dimension].is_whole = false;
+        }
+        const std::array<index_function, 1> first{};
+        return tensor_operand<typename Operand::value_type, Labels>{
+            view_vertex(held.operand.node, functions, labels, ranges, view_vertex(held.value, first, labels, ranges))};
+    }
+    /// Of a dimension, as a label.
+    template <class T, std::size_t Rank>
+    static std::string name_of(const tensor_operand<T, Rank>& held, std::size_t dimension) {
+        return (held.node == nullptr || held.node->name.empty() ? "W" : held.node->name) + "." +
+               std::to_string(dimension);
+    }
+    /// An expression as an operand with these labels, a vertex on the way where it is none.
+    template <class T, class Labels, class Found, class E>
+    static auto value_of(const Found& found, const E& expression) {
+        using Made = tensor_operand<T, Labels::size>;
+        if constexpr (is_operand<Made, Labels, E>) {
+            return found.resolved(expression);
+        } else if constexpr (is_constant<E>) {
+            const T value = converted<T>(value_of_tree(expression, 0));
+            return leaf<Made, Labels>(Made{constant_vertex(element_type_of<T>(), &value)});
+        } else {
+            const std::shared_ptr<vertex> made = record_statement<T, Labels>(found.resolved(expression));
+            made->is_intermediate = true;
+            return leaf<Made, Labels>(Made{made});
+        }
+    }
+    template <class Found, class T, std::size_t Rank, class Labels>
+    static recording_builder::operand_type block_of(const leaf<tensor_operand<T, Rank>, Labels>& node) {
+        return {recording_builder::handle_of(node.operand), Found::ids::template ids<Labels>};
+    }
+    /// Reads at indices that are data.
+    template <class Found, class Operand, class Labels>
+    static std::shared_ptr<vertex> gather(const Found& found, const leaf<Operand, Labels>& node,
+                                          recording_builder::destination sink, std::span<const label_id> out) {
+        using T = typename Operand::value_type;
+        std::shared_ptr<vertex> made;
+        found.take_apart(
+            node, [&](const auto& x, const auto& labels, std::vector<data_index> indices, const auto&... tokens) {
+                const recording_builder::operand_type operands[] = {{x.node, labels}, block_of<Found>(tokens)...};
+                made = record_selection(names_with(Found::ids::names, indices), sink, out, operands, nullptr,
+                                        select_work_of<T>(indices, false));
+            });
+        return made;
+    }
+    template <class Found, class Operand, class Labels>
+    static auto selected(const Found& found, const leaf<Operand, Labels>& node) {
+        using Made = tensor_operand<typename Operand::value_type, Labels::size>;
+        return leaf<Made, Labels>(Made{gather(found, node, std::nullopt, Found::ids::template ids<Labels>)});
+    }
+    /// Adds to, or replaces, what indices that are data name.
+    template <assignment How, class Found, class Operand, class Labels, class E>
+    static std::shared_ptr<vertex> scatter(const Found& found, const leaf<Operand, Labels>& left, const E& right) {
+        using T = typename Operand::value_type;
+        using Read = decltype(labels_among<typename E::labels>(Labels{}));
+        constexpr unit_builder::last_vertex last{};
+        const auto x = value_of<T, Read>(found, right);
+        std::shared_ptr<vertex> made;
+        found.take_apart(left, [&](const auto& z, const auto& labels, const std::vector<data_index>& indices,
+                                   const auto&... tokens) {
+            using operand = recording_builder::operand_type;
+            const std::vector<std::string_view> names = names_with(Found::ids::names, indices);
+            const whole_read old({z.node, labels});
+            const operand operands[] = {block_of<Found>(x), block_of<Found>(tokens)...};
+            if constexpr (How == assignment::set) {
+                made = record_selection(names, last, old.labels, operands, &old, select_work_of<T>(indices, true));
+            } else {
+                const std::vector<label_id> summed = written_labels(old.labels, operands, Found::ids::size);
+                const std::array<operand, 2> terms{operand{old.handle, old.labels},
+                                                   operand{record_selection(names, std::nullopt, summed, operands,
+                                                                            nullptr, select_work_of<T>(indices, false)),
+                                                           summed}};
+                using Sign = std::conditional_t<How == assignment::add, plus, minus>;
+                unit_builder builder(names);
+                made =
+                    emit_join<T>(builder, unit_builder::destination(last), op::sum,
+                                 make_join(Sign{}, pick<0, T>(), pick<1, T>()), type_list<T, T>{}, old.labels, terms);
+            }
+        });
+        return made;
+    }
+    template <class Labels>
+    static auto indices(interval range) {
+        return leaf<tensor_operand<index, 1>, Labels>(tensor_operand<index, 1>{iota_vertex(range.size())});
+    }
+};
+
+}  // namespace EINPARALLEL_UNIT
+
+}  // namespace einparallel

@@ -1,0 +1,60 @@
+#pragma once
+// Σ over labels that are chosen by data: W(token(i), d), H(token(i)) += x(i). The one-hot operand is never formed.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// An index that is data: elements of an operand, which name places of a dimension.
+struct data_index {
+    element_type element;
+    index extent = 0;  ///< of the dimension, all of it
+    std::string name;  ///< of the dimension, in sentences
+};
+
+/// z[into[i]] += x[from[i]], in this order.
+using scattered_sum = void (*)(std::byte* z, const std::byte* x, const index* into, const index* from, index count);
+template <class T>
+void add_scattered(std::byte* z, const std::byte* x, const index* into, const index* from, index count) {
+    T* const sums = reinterpret_cast<T*>(z);
+    const T* const terms = reinterpret_cast<const T*>(x);
+    for (index at = 0; at < count; ++at) {
+        sums[into[at]] = op::sum(sums[into[at]], terms[from[at]]);
+    }
+}
+
+/// Z[ℓZ] (⊕)= Σ X[ℓX] · [token1[ℓ1] = v1] · [token2[ℓ2] = v2] · …, where what is multiplied by 0 is not looked at. The
+/// operands of a call are X, the tokens, then for each of them the indices along its v, ep::iota(v), of which the first
+/// says where the block of v begins. Where it `replaces`, Z is what the last operand is, but for the elements that
+/// tokens name, which become those of X: a call that combines has them in Z already and lacks that operand.
+struct select_work {
+    element_type element;
+    row_reduction sum;
+    scattered_sum add = nullptr;
+    std::vector<data_index> indices;
+    bool replaces = false;
+};
+template <Element T>
+select_work select_work_of(std::vector<data_index> indices, bool replaces) {
+    return {element_type_of<T>(), row_reduction_of<T>(op::sum), &add_scattered<T>, std::move(indices), replaces};
+}
+
+/// Work ∏ of the extents of all labels but v1, v2, ….
+/// @throws error, before anything is written, where a token is outside the dimension that it names a place of, or,
+/// where elements are replaced, names one twice
+EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work);
+
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(select_work work);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,342 @@
+#pragma once
+
+#include <einparallel/kernel/select/select.hpp>
+
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/select/tokens.ipp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Indices of points at a time.
+inline constexpr index selected_together = 256;
+
+/// A select's loops: those of all labels but the ones that tokens choose, and what these move.
+EINPARALLEL_INLINE class select_loops {
+public:
+    select_loops(const block_call& call, const select_work& work)
+        : work_(work), bytes_(index(work.element.bytes)), extents_(call.extents.size()) {
+        std::copy(call.extents.begin(), call.extents.end(), extents_.begin());
+        const std::size_t count = work.indices.size();
+        for (std::size_t each = 0; each < count; ++each) {
+            const operand_block& places = call.operands[1 + count + each];
+            const label_id label = places.labels[0];
+            const index size = call.extents[std::size_t(label)];
+            chosen_.push_back({size > 0 ? *static_cast<const index*>(places.data) : 0, size,
+                               along(call.output.labels, call.output.strides, label),
+                               along(call.operands[0].labels, call.operands[0].strides, label),
+                               static_cast<const std::byte*>(call.operands[1 + each].data)});
+            in_output_ = in_output_ || found_in(label, call.output.labels);
+            extents_[std::size_t(label)] = 1;
+        }
+        block_call around = call;
+        around.extents = {extents_.data(), extents_.size()};
+        around.operands = call.operands.first(1 + count);
+        nest_ = loop_nest(around);
+        nest_.sort_by(0);
+        choose_row();
+    }
+
+    /// Elements of the output are written once each, all of them.
+    [[nodiscard]] bool fills() const { return !in_output_ && !nest_.sum_empty && nest_.all_in_output(); }
+    [[nodiscard]] bool empty() const { return nest_.output_empty || nest_.sum_empty; }
+
+    /// Throws where two points replace one element.
+    void check_once() const {
+        loop_nest of_tokens(nest_.slots);
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (moves_tokens(loop)) {
+                std::copy_n(nest_.of(loop), nest_.slots, of_tokens.add(nest_.extents[loop]));
+            }
+        }
+        std::vector<index> places;
+        const auto add = [&](const index* into, const index* /*from*/, index count) {
+            places.insert(places.end(), into, into + count);
+        };
+        for_each_points(of_tokens, add, [](const index*, index) {});
+        std::sort(places.begin(), places.end());
+        const auto twice = std::adjacent_find(places.begin(), places.end());
+        if (twice == places.end()) {
+            return;
+        }
+        odometer::loop_list all;
+        for (std::size_t loop = 0; loop < of_tokens.size(); ++loop) {
+            all.push_back(loop);
+        }
+        std::string named;
+        for (index number = 0; named.empty(); ++number) {
+            odometer walk(of_tokens, all);
+            small_vector<index, 8> at(of_tokens.slots, 0);
+            walk.go_to(number, at.data());
+            index place = at[0];
+            std::string values;
+            for (std::size_t each = 0; each < chosen_.size(); ++each) {
+                const element_type element = work_.indices[each].element;
+                index value = 0;
+                for_each_token(element, chosen_[each].tokens + at[2 + each] * index(element.bytes), 0, 1,
+                               [&](index, index token) { value = token; });
+                place += (value - chosen_[each].first) * chosen_[each].z;
+                values += (each == 0 ? "" : ", ") + std::to_string(value);
+            }
+            named = place == *twice ? values : "";
+        }
+        throw error("einsum: the left-hand side names index " + named + " of " + work_.indices.front().name +
+                    " twice: say += to add up what is assigned to it");
+    }
+
+    /// Copies (and writes 0 where the block does not have what is chosen) or adds.
+    void run(void* output, const void* x, bool copies) const {
+        auto* const z = static_cast<std::byte*>(output);
+        const auto* const from_x = static_cast<const std::byte*>(x);
+        loop_nest points = nest_;
+        if (row_ != no_row) {
+            points.remove(row_);
+        }
+        const index length = row_ == no_row ? 1 : nest_.extents[row_];
+        const auto row_bytes = std::size_t(length * bytes_);
+        const index total = element_count(nest_.extents) * bytes_;
+        const bool streams = copies && total >= streamed_bytes && row_bytes >= 512;
+        const auto copy = streams ? copy_functions::best(8, 0).stream : &copy_bytes;
+        const auto selected = [&](const index* into, const index* from, index count) {
+            if (!copies && row_ == no_row) {
+                work_.add(z, from_x, into, from, count);
+            }
+            for (index at = 0; at < count && (copies || row_ != no_row); ++at) {
+                std::byte* const to = z + into[at] * bytes_;
+                const std::byte* const row = from_x + from[at] * bytes_;
+                if (!copies) {
+                    const void* const both[] = {to, row};
+                    work_.sum.run(work_.sum.functor, to, both, length);
+                } else if (row_ == no_row) {
+                    copy_rows(bytes_, {to}, {row}, 1);
+                } else {
+                    copy(to, row, row_bytes);
+                }
+            }
+            report(nest_.hook, count * length);
+        };
+        const auto others = [&](const index* into, index count) {
+            for (index at = 0; at < count && copies && !work_.replaces; ++at) {
+                copy_rows(bytes_, {z + into[at] * bytes_}, {work_.sum.identity.data(), 0}, length);
+            }
+        };
+        for_each_points(points, selected, others);
+        if (streams) {
+            end_streaming();
+        }
+    }
+
+private:
+    static constexpr std::size_t no_row = row_order::none;
+
+    /// A label that a token chooses: its block, its strides, and the tokens.
+    struct chosen {
+        index first;
+        index size;
+        index z;
+        index x;
+        const std::byte* tokens;
+    };
+
+    static index along(std::span<const label_id> labels, std::span<const index> strides, label_id label) {
+        index stride = 0;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            stride += labels[dimension] == label ? strides[dimension] : 0;
+        }
+        return stride;
+    }
+    [[nodiscard]] bool moves_tokens(std::size_t loop) const {
+        const index* const moves = nest_.of(loop);
+        return any_in(std::span(moves + 2, nest_.slots - 2), [](index move) { return move != 0; });
+    }
+
+    /// The row: a loop that is contiguous in both, and moves no token.
+    void choose_row() {
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.of(loop)[0] == 1 && nest_.of(loop)[1] == 1 && !moves_tokens(loop)) {
+                row_ = loop;
+            }
+        }
+    }
+
+    /// Calls selected(into, from, count) for places of the output and of X, many at a time, and others(into, count) for
+    /// those of the output where the block lacks what is chosen.
+    template <class Selected, class Others>
+    void for_each_points(const loop_nest& points, const Selected& selected, const Others& others) const {
+        odometer::loop_list outer;
+        for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
+            outer.push_back(loop);
+        }
+        small_vector<index, 8> still(points.slots, 0);
+        const index length = points.size() == 0 ? 1 : points.extents[points.size() - 1];
+        const index* const moves = points.size() == 0 ? still.data() : points.of(points.size() - 1);
+        odometer walk(points, outer);
+        small_vector<index, 8> at(points.slots, 0);
+        index into[selected_together];
+        index from[selected_together];
+        index rest[selected_together];
+        bool has[selected_together];
+        const bool has_all = chosen_.size() == 1 && chosen_[0].size == work_.indices[0].extent;
+        do {
+            for (index begin = 0; begin < length; begin += selected_together) {
+                const index count = std::min(selected_together, length - begin);
+                const index z = at[0] + begin * moves[0];
+                const index x = at[1] + begin * moves[1];
+                const auto for_each_of = [&](std::size_t number, const auto& visit) {
+                    const element_type element = work_.indices[number].element;
+                    const index stride = moves[2 + number];
+                    for_each_token(element,
+                                   chosen_[number].tokens + (at[2 + number] + begin * stride) * index(element.bytes),
+                                   stride, count, visit);
+                };
+                if (has_all) {
+                    // Copies, lest what is stored be taken for what is read.
+                    for_each_of(0, [z, x, z_step = moves[0], x_step = moves[1], by = chosen_[0], &into, &from](
+                                       index each, index token) {
+                        into[each] = z + each * z_step + token * by.z;
+                        from[each] = x + each * x_step + token * by.x;
+                    });
+                    selected(into, from, count);
+                    continue;
+                }
+                for (index each = 0; each < count; ++each) {
+                    into[each] = z + each * moves[0];
+                    from[each] = x + each * moves[1];
+                    has[each] = true;
+                }
+                for (std::size_t number = 0; number < chosen_.size(); ++number) {
+                    const chosen& by = chosen_[number];
+                    for_each_of(number, [&](index each, index token) {
+                        const index place = token - by.first;
+                        has[each] = has[each] && std::uint64_t(place) < std::uint64_t(by.size);
+                        into[each] += place * by.z;
+                        from[each] += place * by.x;
+                    });
+                }
+                index found = 0;
+                index lacking = 0;
+                for (index each = 0; each < count; ++each) {
+                    rest[lacking] = into[each];
+                    into[found] = into[each];
+                    from[found] = from[each];
+                    found += has[each] ? 1 : 0;
+                    lacking += has[each] ? 0 : 1;
+                }
+                selected(into, from, found);
+                others(rest, lacking);
+            }
+        } while (walk.advance(at.data()));
+    }
+
+    const select_work& work_;
+    index bytes_;
+    small_vector<index, 16> extents_;
+    small_vector<chosen, 4> chosen_;
+    loop_nest nest_;
+    std::size_t row_ = no_row;
+    bool in_output_ = false;
+};
+
+EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work) {
+    const std::size_t count = work.indices.size();
+    for (std::size_t each = 0; each < count; ++each) {
+        check_tokens(call, call.operands[1 + each], work.indices[each]);
+    }
+    const select_loops loops(call, work);
+    if (work.replaces && !loops.empty()) {
+        loops.check_once();
+    }
+    const bool fills = loops.fills();
+    if (call.mode == write_mode::overwrite && !fills) {
+        small_vector<index, 8> extents;
+        for (const label_id label : call.output.labels) {
+            extents.push_back(call.extents[std::size_t(label)]);
+        }
+        const small_vector<index, 8> none(extents.size(), 0);
+        const void* from = work.sum.identity.data();
+        std::span<const index> strides(none.data(), none.size());
+        if (work.replaces) {
+            from = call.operands.back().data;
+            strides = call.operands.back().strides;
+        }
+        if (from != call.output.data) {
+            copy_box({extents.data(), extents.size()}, work.element.bytes, call.output.data, call.output.strides, from,
+                     strides);
+        }
+    }
+    if (!loops.empty()) {
+        loops.run(call.output.data, call.operands[0].data,
+                  work.replaces || (fills && call.mode == write_mode::overwrite));
+    }
+}
+
+/// Σ (token1 == v1 ∧ … ? x : 0).
+EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
+    constexpr element_type of_place = element_type_of<index>();
+    constexpr element_type of_truth = element_type_of<bool>();
+    const std::size_t count = work.indices.size();
+    std::vector<element_type> operands{work.element};
+    for (const data_index& each : work.indices) {
+        operands.push_back(each.element);
+    }
+    operands.insert(operands.end(), count, of_place);
+    if (work.replaces) {
+        operands.push_back(work.element);
+    }
+    op_program program(work.replaces ? reduction::unknown : reduction::sum, operands);
+    op_register both = 0;
+    for (std::size_t each = 0; each < count; ++each) {
+        const op_register pair[] = {op_register(1 + each), op_register(1 + count + each)};
+        const op_register is_here = program.call({op_code::equal}, of_truth, of_place, pair);
+        const op_register all[] = {both, is_here};
+        both = each == 0 ? is_here : program.call({op_code::multiply}, of_truth, of_truth, all);
+    }
+    const op_register other = work.replaces ? op_register(1 + 2 * count) : program.number(work.element, number_bits{});
+    const op_register arguments[] = {both, 0, other};
+    program.call({op_code::choice}, work.element, work.element, arguments);
+    return program;
+}
+
+class select_kernel final : public reducing_kernel {
+public:
+    select_kernel(op_program program, select_work work) : reducing_kernel(std::move(program)), work_(std::move(work)) {
+        this->reduction_ = work_.sum;
+    }
+
+    void contract(const block_call& call) const override { run_select(call, work_); }
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        this->combine_boxes(extents, into, into_strides, from, from_strides);
+    }
+    [[nodiscard]] bool is_contraction() const override { return false; }
+    [[nodiscard]] bool replaces() const override { return work_.replaces; }
+    /// Of a point with one place along each label that a token chooses.
+    [[nodiscard]] double operations_per_point() const override {
+        double operations = 2;
+        for (const data_index& each : work_.indices) {
+            operations /= double(std::max<index>(each.extent, 1));
+        }
+        return operations;
+    }
+
+private:
+    select_work work_;
+};
+
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(select_work work) {
+    op_program program = program_of_select(work);
+    return std::shared_ptr<const kernel>(new select_kernel(std::move(program), std::move(work)));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,89 @@
+#pragma once
+// Tokens of a select: read whatever their type, and checked before anything is written.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Calls visit(i, token at i · stride) for some of them.
+template <class Visit>
+void for_each_token(element_type element, const std::byte* first, index stride, index count, const Visit& visit) {
+    with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
+        if constexpr (std::is_integral_v<T>) {
+            const T* const tokens = reinterpret_cast<const T*>(first);
+            for (index at = 0; at < count; ++at) {
+                visit(at, index(tokens[at * stride]));
+            }
+        }
+    });
+}
+
+/// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
+EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token,
+                                              std::span<const index> at) {
+    std::string place;
+    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+        const label_id label = token.labels[dimension];
+        const index first = label == no_label || call.first.empty() ? 0 : call.first[std::size_t(label)];
+        place += (place.empty() ? " at (" : ", ") + std::to_string(first + at[dimension]);
+    }
+    return "the index" + place + (place.empty() ? "" : ")");
+}
+
+/// Throws where a token of the operand is outside its dimension.
+EINPARALLEL_INLINE void check_tokens(const block_call& call, const operand_block& token, const data_index& index_of) {
+    const std::size_t rank = token.labels.size();
+    small_vector<index, 8> extents(rank);
+    for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+        const label_id label = token.labels[dimension];
+        extents[dimension] = label == no_label ? 1 : call.extents[std::size_t(label)];
+    }
+    small_vector<index, 8> at(rank, 0);
+    const index length = rank == 0 ? 1 : extents[rank - 1];
+    const index stride = rank == 0 ? 0 : token.strides[rank - 1];
+    index offset = 0;
+    for (bool more = all_in(extents, [](index extent) { return extent > 0; }); more;) {
+        const auto* const first = static_cast<const std::byte*>(token.data) + offset * index(index_of.element.bytes);
+        std::uint64_t largest = 0;
+        for_each_token(index_of.element, first, stride, length,
+                       [&](index, index value) { largest = std::max(largest, std::uint64_t(value)); });
+        if (largest >= std::uint64_t(index_of.extent)) {
+            index wrong = -1;
+            for_each_token(index_of.element, first, stride, length, [&](index place, index value) {
+                if (wrong < 0 && std::uint64_t(value) >= std::uint64_t(index_of.extent)) {
+                    wrong = place;
+                    largest = std::uint64_t(value);
+                }
+            });
+            if (rank > 0) {
+                at[rank - 1] = wrong;
+            }
+            throw error("einsum: " + place_of_token(call, token, {at.data(), rank}) + " is " +
+                        std::to_string(index(largest)) + ", outside the extent " + std::to_string(index_of.extent) +
+                        " of " + index_of.name);
+        }
+        more = false;
+        for (std::size_t dimension = rank; !more && dimension-- > 1;) {
+            const std::size_t outer = dimension - 1;
+            more = ++at[outer] < extents[outer];
+            offset += more ? token.strides[outer] : -(extents[outer] - 1) * token.strides[outer];
+            at[outer] = more ? at[outer] : 0;
+        }
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
