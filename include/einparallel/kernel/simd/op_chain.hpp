@@ -93,7 +93,10 @@ private:
     EINPARALLEL_DETAIL_UNFUSED [[gnu::always_inline]] static void points(op_links links, T* out,
                                                                          const void* const* from, index at) {
         Value values[Count];
-        for (std::size_t each = 0; each < links.count;) {
+        std::size_t each = 0;
+        links.first[0] == op_link::first ? go_on<op_link::first>(values, links, from, at, each)
+                                         : go_on<op_link::first_with_number>(values, links, from, at, each);
+        while (each < links.count) {
 #define EINPARALLEL_DETAIL_LINK(link)                                  \
     case link:                                                         \
         go_on<link>(values, links, from, at, each);                    \
@@ -102,7 +105,6 @@ private:
         go_on<with_number(link, true)>(values, links, from, at, each); \
         break;
             switch (links.first[each]) {
-                EINPARALLEL_DETAIL_LINK(op_link::first)
                 EINPARALLEL_DETAIL_LINK(op_link::add)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract)
                 EINPARALLEL_DETAIL_LINK(op_link::multiply)
@@ -112,6 +114,8 @@ private:
                 EINPARALLEL_DETAIL_LINK(op_link::add_product)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract_product)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract_from_product)
+                default:
+                    return;
             }
 #undef EINPARALLEL_DETAIL_LINK
         }
