@@ -29,8 +29,7 @@ struct mean {
     }
     template <class T>
     [[gnu::noinline]] static void ours(const ep::array<T, 2>& A, ep::array<T, 2>& Z) {
-        Z(i, j) =
-            T(0.2) * (A(i + 1, j + 1) + A(i, j + 1) + A(i + 2, j + 1) + A(i + 1, j) + A(i + 1, j + 2));
+        Z(i, j) = T(0.2) * (A(i + 1, j + 1) + A(i, j + 1) + A(i + 2, j + 1) + A(i + 1, j) + A(i + 1, j + 2));
     }
 };
 
@@ -44,16 +43,14 @@ struct heat {
         for (ep::index row = 1; row < side - 1; ++row) {
             for (ep::index column = 1; column < side - 1; ++column) {
                 const T* const at = a + row * side + column;
-                z[row * side + column] =
-                    at[0] + T(0.1) * (at[-side] + at[side] + at[-1] + at[1] - T(4) * at[0]);
+                z[row * side + column] = at[0] + T(0.1) * (at[-side] + at[side] + at[-1] + at[1] - T(4) * at[0]);
             }
         }
     }
     template <class T>
     [[gnu::noinline]] static void ours(const ep::array<T, 2>& A, ep::array<T, 2>& Z) {
-        Z(i + 1, j + 1) =
-            A(i + 1, j + 1) + T(0.1) * (A(i, j + 1) + A(i + 2, j + 1) + A(i + 1, j) + A(i + 1, j + 2) -
-                                        T(4) * A(i + 1, j + 1));
+        Z(i + 1, j + 1) = A(i + 1, j + 1) + T(0.1) * (A(i, j + 1) + A(i + 2, j + 1) + A(i + 1, j) + A(i + 1, j + 2) -
+                                                      T(4) * A(i + 1, j + 1));
     }
 };
 
@@ -69,9 +66,8 @@ bool compare(ep::index side, int rounds) {
         Z.data()[at] = expected.data()[at] = T(0);
     }
     const double points = double(side - 2) * double(side - 2);
-    const auto [ours, plain] =
-        bench::in_turns(rounds, points, [&] { Stencil::ours(A, Z); },
-                        [&] { Stencil::plain(A.data(), expected.data(), side); });
+    const auto [ours, plain] = bench::in_turns(
+        rounds, points, [&] { Stencil::ours(A, Z); }, [&] { Stencil::plain(A.data(), expected.data(), side); });
     T error = 0;
     for (ep::index at = 0; at < Z.size(); ++at) {
         const T apart = Z.data()[at] - expected.data()[at];

@@ -1065,7 +1065,8 @@ TEST_CASE_TEMPLATE("many rows are held at once", T, float, double, std::complex<
         }
         calls.end<T>(last);
         CHECK(work.rows.held.size() == depth);
-        CHECK(work.rows.steps.size() == 2 * depth - 1);
+        // Of floats and doubles the last product goes into the chain before it, and what follows are links of that.
+        CHECK(work.rows.steps.size() == (std::is_floating_point_v<T> ? depth - 1 : 2 * depth - 1));
         std::vector<T> made(x.size());
         run_along<T, T>(work, count, made.data(), 1, {stride}, x.data() + (stride < 0 ? count - 1 : 0));
         bool good = true;
@@ -1147,6 +1148,89 @@ TEST_CASE("choices between bool and numbers, for counts that are no multiple of 
             }
             CHECK(good);
         }
+    }
+}
+
+TEST_CASE_TEMPLATE("chains of arithmetic give what single steps give, to the bit, in place too", T, float, double) {
+    random_source random(1611);
+    // Each round writes an expression of operands, numbers and of what was computed before, and computes it by points.
+    for (int round = 0; round < 300; ++round) {
+        const auto count = static_cast<index>(pick(random, 1, 300));
+        std::array<std::vector<T>, 3> rows;
+        for (std::vector<T>& row : rows) {
+            for (index at = 0; at < count; ++at) {
+                row.push_back(static_cast<T>(pick(random, -999, 999)) / 7);
+            }
+        }
+        rows[2][0] = T(0) * T(-1);
+        join_work work;
+        work.rows.operands = 3;
+        work.bytes.resize(3, sizeof(T));
+        work.reduction = row_reduction_of<T>(op::sum);
+        writer calls(work, nullptr);
+        struct value {
+            bool is_number;
+            row_name row;
+            std::vector<T> points;
+        };
+        std::vector<value> stack;
+        const auto push = [&] {
+            if (const auto which = static_cast<std::size_t>(pick(random, 0, 4)); which < 3) {
+                stack.push_back({false, static_cast<row_name>(which), rows[which]});
+            } else {
+                const T number = which == 3 ? T(0) * T(-1) : static_cast<T>(pick(random, -9, 9)) / 3;
+                stack.push_back({true, calls.number(number).row, std::vector<T>(rows[0].size(), number)});
+            }
+        };
+        const auto apply = [&](auto function) {
+            const value second = stack.back();
+            stack.pop_back();
+            value& first = stack.back();
+            const auto call = [&]<bool A, bool B>(std::bool_constant<A>, std::bool_constant<B>) {
+                return calls.call(function, true, value_at<T, A>{first.row}, value_at<T, B>{second.row}).row;
+            };
+            first.row = first.is_number    ? second.is_number ? call(std::true_type(), std::true_type())
+                                                              : call(std::true_type(), std::false_type())
+                           : second.is_number ? call(std::false_type(), std::true_type())
+                                           : call(std::false_type(), std::false_type());
+            first.is_number = false;
+            for (std::size_t at = 0; at < first.points.size(); ++at) {
+                first.points[at] = function(first.points[at], second.points[at]);
+            }
+        };
+        const index length = pick(random, 1, 12);
+        push();
+        for (index each = 0; each < length || stack.size() > 1; ++each) {
+            if (stack.size() < 2 || (each < length && pick(random, 0, 2) == 0)) {
+                push();
+                continue;
+            }
+            switch (pick(random, 0, 3)) {
+                case 0:
+                    apply(plus{});
+                    break;
+                case 1:
+                    apply(minus{});
+                    break;
+                case 2:
+                    apply(times{});
+                    break;
+                default:
+                    apply(over{});
+            }
+        }
+        if (stack.back().is_number || work.rows.steps.empty()) {
+            continue;
+        }
+        std::vector<T>& into = rows[static_cast<std::size_t>(pick(random, 0, 2))];
+        std::vector<T> apart(into.size());
+        const bool in_place = pick(random, 0, 1) == 0;
+        std::vector<T>& made = in_place ? into : apart;
+        CAPTURE(round);
+        run_along<T, T, T, T>(work, count, made.data(), 1, {1, 1, 1}, rows[0].data(), rows[1].data(), rows[2].data());
+        CHECK(std::equal(made.begin(), made.end(), stack.back().points.begin(), [](T a, T b) {
+            return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+        }));
     }
 }
 

@@ -90,19 +90,21 @@ private:
     static constexpr index block = vectors * lanes;
 
     template <class Value, int Count>
-    EINPARALLEL_DETAIL_UNFUSED [[gnu::always_inline]] static void points(op_links links, T* out,
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void points(op_links links, T* out,
                                                                          const void* const* from, index at) {
         Value values[Count];
-        for (std::size_t each = 0; each < links.count;) {
+        std::size_t each = 0;
+        links.first[0] == op_link::first ? go_on<op_link::first>(values, links, from, at, each)
+                                         : go_on<op_link::first_with_number>(values, links, from, at, each);
+        while (each < links.count) {
 #define EINPARALLEL_DETAIL_LINK(link)                                  \
-    case link:                                                         \
+    case int(link):                                                    \
         go_on<link>(values, links, from, at, each);                    \
         break;                                                         \
-    case with_number(link, true):                                      \
+    case int(with_number(link, true)):                                 \
         go_on<with_number(link, true)>(values, links, from, at, each); \
         break;
-            switch (links.first[each]) {
-                EINPARALLEL_DETAIL_LINK(op_link::first)
+            switch (int(links.first[each])) {
                 EINPARALLEL_DETAIL_LINK(op_link::add)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract)
                 EINPARALLEL_DETAIL_LINK(op_link::multiply)
@@ -112,6 +114,8 @@ private:
                 EINPARALLEL_DETAIL_LINK(op_link::add_product)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract_product)
                 EINPARALLEL_DETAIL_LINK(op_link::subtract_from_product)
+                default:
+                    return;
             }
 #undef EINPARALLEL_DETAIL_LINK
         }
@@ -122,7 +126,7 @@ private:
 
     /// This link and those like it that follow: a branch costs less than a jump through a table.
     template <op_link Link, class Value, int Count>
-    EINPARALLEL_DETAIL_UNFUSED [[gnu::always_inline]] static void go_on(Value (&values)[Count], op_links links,
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void go_on(Value (&values)[Count], op_links links,
                                                                         const void* const* from, index at,
                                                                         std::size_t& each) {
         constexpr op_link link = without_number(Link);
