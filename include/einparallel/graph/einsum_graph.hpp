@@ -42,8 +42,9 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::v
 /// Fills in whose intermediates the vertices are: those of the first result that is made of them.
 EINPARALLEL_INLINE void find_results(einsum_graph& graph);
 
-/// Computes what is equal once: inputs of the same source, and einsums of the same operands, labels, extents and functions, in every statement. Their
-/// constraints must not differ, unless one has none. What results from equal vertices is equal in turn.
+/// Computes what is equal once: inputs of the same source, and einsums of the same operands, labels, extents and
+/// functions, in every statement. Their constraints must not differ, unless one has none. What results from equal
+/// vertices is equal in turn.
 EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
