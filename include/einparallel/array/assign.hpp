@@ -202,7 +202,7 @@ public:
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+        if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
         } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
             resolution<statement<Labels, E>, array_leaves> found(itself(), right);

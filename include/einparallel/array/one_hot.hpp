@@ -2,6 +2,7 @@
 // Sums of products with a one-hot operand as reads at indices that are data: Σ_v one_hot(token(i), v) · W(v, d) is
 // W(token(i), d).
 
+#include <einparallel/array/resolve.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -71,7 +72,11 @@ auto with_selections(const join_node<Function, A, B>& node) {
         return make_join(node.function, with_selections<Left, Whole>(a), with_selections<Left, Whole>(b));
     }
 }
+/// A statement has such a product. Those without ep::iota have no one-hot operand, and nothing is compiled for them.
+template <class Left, class E, bool Waits = waits_for_extents<E>>
+inline constexpr bool has_selections = false;
 template <class Left, class E>
-using selecting_t = decltype(with_selections<Left, E>(std::declval<const E&>()));
+inline constexpr bool has_selections<Left, E, true> =
+    !std::is_same_v<decltype(with_selections<Left, E>(std::declval<const E&>())), E>;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

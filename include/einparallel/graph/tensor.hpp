@@ -274,7 +274,7 @@ public:
     /// Records Z = …; the handle then stands for the new vertex.
     template <assignment How, class E>
     void take(const E& right) const {
-        if constexpr (!std::is_same_v<selecting_t<Labels, E>, E>) {
+        if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
         } else if constexpr (waits_for_extents<E>) {
             const auto& left = static_cast<const typename tensor_target::node&>(*this);
