@@ -23,7 +23,7 @@ using ep::testing::sentence_of;
 
 namespace {
 
-EINPARALLEL_LABELS(i, j, d, e, n);
+EINPARALLEL_LABELS(i, j, d, e, n, v);
 
 class random_numbers {
 public:
@@ -271,6 +271,27 @@ TEST_CASE("what is not selected is not looked at") {
     ep::array<double, 1> S;
     S(d) = exp(W(token(i), d)) * 0.0;
     CHECK((S(0) == 0 && S(1) == 0));
+}
+
+TEST_CASE("a one-hot operand is 1 where it is, and in sums of products nothing else is read") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const ep::array<double, 2> W{{1, 2}, {nan, nan}, {5, 6}};
+    const ep::array<int, 1> token{2, 0, 2, 2};
+    ep::array<double, 2> Y, E({4, 3}), Z({3, 2});
+    Y(i, d) = ep::one_hot(token(i), v) * W(v, d);
+    Y(i, d) += 2.0 * (W(v, d) * ep::one_hot(token(i), v)) - W(0, d);
+    CHECK((Y(0, 0) == 14 && Y(1, 1) == 4 && Y(3, 1) == 16));
+    E(i, v) = ep::one_hot(token(i), v);
+    Z(v, d) = ep::one_hot(token(i), v) * Y(i, d);
+    for (index a = 0; a < 4; ++a) {
+        for (index b = 0; b < 3; ++b) {
+            CHECK(E(a, b) == (token(a) == b ? 1 : 0));
+        }
+    }
+    CHECK((Z(0, 0) == Y(1, 0) && Z(1, 1) == 0 && Z(2, 0) == Y(0, 0) + Y(2, 0) + Y(3, 0)));
+    const ep::array<int, 1> wrong{0, 3, 1, 0};
+    CHECK(sentence_of([&] { Y(i, d) = ep::one_hot(wrong(i), v) * W(v, d); }) ==
+          "einsum: the index at (1) is 3, outside the extent 3 of v");
 }
 
 TEST_CASE("what is wrong with data is one sentence, and nothing is written") {

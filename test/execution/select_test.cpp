@@ -11,6 +11,7 @@
 #include <array>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace select_test {
@@ -21,7 +22,7 @@ using ep::testing::sentence_of;
 
 namespace {
 
-EINPARALLEL_LABELS(i, j, d, e, t);
+EINPARALLEL_LABELS(i, j, d, e, t, v);
 
 template <class T, std::size_t Rank>
 bool same(const ep::array<T, Rank>& got, const ep::array<T, Rank>& expected) {
@@ -210,6 +211,23 @@ TEST_CASE("what is replaced lies where the old tensor was") {
     ep::context world(MPI_COMM_WORLD);
     const ep::array<double, 1> sums = ep::evaluate(world, sum).allgather();
     CHECK((sums(0) == 100.0 * 100 * width && sums(3) == 101.0 * 101 * width && sums(5) == 100.0 * width));
+}
+
+TEST_CASE("a one-hot operand names the label that it is contracted over") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> W =
+        ep::generate<double>({9, 2}, [](auto row, auto at) { return double(2 * row + at); });
+    const ep::tensor<int, 1> token = ep::generate<int>({5}, [](auto at) { return int(7 - at); });
+    ep::tensor<double, 2> Y;
+    Y(i, d) = ep::one_hot(token(i), v) * W(v, d);
+    const ep::plan plan = ep::plan_with({.processes = world.size()}, ep::hand_cuts().cut(Y, {{"v", world.size()}}), Y);
+    CHECK(plan.partition(Y)[0] == std::pair<std::string, int>("v", world.size()));
+    const ep::array<double, 2> y = plan.run(world).get(Y).allgather();
+    bool right = y.extents() == std::array<index, 2>{5, 2};
+    for (index at = 0; right && at < 5; ++at) {
+        right = y(at, 0) == double(2 * (7 - at)) && y(at, 1) == double(2 * (7 - at) + 1);
+    }
+    CHECK(right);
 }
 
 TEST_CASE("equal reads are computed once") {
