@@ -48,7 +48,8 @@ EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* func
     return made.into;
 }
 
-EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, const row_name* arguments, std::size_t bytes) {
+EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_function alone, const row_name* arguments,
+                                                         std::size_t bytes) {
     const row_function run = with_best_instructions([&](auto set) -> row_function {
         return bytes == 8 ? &op_chain<double, set.value>::run : &op_chain<float, set.value>::run;
     });
@@ -62,6 +63,7 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, const row
     if (!is_first && !is_second) {
         const row_name made = push(run, nullptr, arguments, 2, bytes);
         links.back() = with_number(link, other >= number_name);
+        steps.back().alone = alone;
         return made;
     }
     // A chain goes on; the one before the last with the product of two sources that the last one is
@@ -126,7 +128,8 @@ public:
             std::byte* const into =
                 first && &step == program_.steps.end() - 1 ? results : row(step.into - program_.operands);
             const op_links links{program_.links.data() + step.first_source, step.source_count};
-            step.run(step.functor != nullptr ? step.functor : &links, into, arguments.data(), count);
+            const row_function run = step.source_count == 2 && step.alone != nullptr ? step.alone : step.run;
+            run(step.functor != nullptr ? step.functor : &links, into, arguments.data(), count);
             value = into;
         }
         if (value == nullptr) {
@@ -156,9 +159,10 @@ public:
 private:
     static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
 
-    /// One step, which keeps nothing between sources and results.
+    /// One step, which keeps nothing between sources and results, and reads so many that writing past the caches is not
+    /// worth a copy of the row.
     static bool is_chain(const row_program& program) {
-        return program.steps.size() == 1 && program.links.size() > 1 &&
+        return program.steps.size() == 1 && program.links.size() > 3 &&
                without_number(program.links[1]) != op_link::first;
     }
     /// Rows beside the results and the operands.

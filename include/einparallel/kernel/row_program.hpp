@@ -34,6 +34,7 @@ struct row_step {
     std::uint16_t first_source;  ///< in row_program::sources
     std::uint16_t source_count;
     row_name into;
+    row_function alone = nullptr;  ///< of a chain: its first link by itself
 };
 
 /// A number of the expression.
@@ -55,7 +56,8 @@ struct row_program {
                                      std::size_t count, std::size_t bytes);
     /// A step of arithmetic of floats or doubles, by their bytes; a link of the step before where that made an
     /// argument.
-    EINPARALLEL_INLINE row_name push_arithmetic(op_code code, const row_name* arguments, std::size_t bytes);
+    EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
+                                                std::size_t bytes);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes);
 };
 
@@ -200,7 +202,8 @@ private:
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
         if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {
             if constexpr (Function::code >= op_code::add && Function::code <= op_code::divide) {
-                return steps_.push_arithmetic(Function::code, arguments.data(), sizeof(Value));
+                return steps_.push_arithmetic(Function::code, row_function_of<Numbers, Function, Value, T...>(),
+                                              arguments.data(), sizeof(Value));
             }
         }
         return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(),

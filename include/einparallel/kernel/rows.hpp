@@ -90,7 +90,8 @@ public:
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
     /// Whether the output outgrows the caches and is written past them.
-    void stream(bool streams) { streams_ = streams; }
+    bool stream(bool streams) { return streams_ = streams && streams_rows; }
+    index mapped_row() const { return std::min(width_, mapped_width); }
     /// Where in the output the next row goes, if it is written once and contiguous.
     void straight(bool is_straight, index offset) {
         straight_ = is_straight && mode_ == write_mode::overwrite ? place_of(offset) : nullptr;

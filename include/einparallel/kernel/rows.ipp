@@ -210,8 +210,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
-    const bool streams = streams_ && worker.streams_rows;
-    worker.stream(streams);
+    const bool streams = worker.stream(streams_);
     const bool tiled = order_.tiled != row_order::none;
     const auto moves_of = [&](std::size_t loop) { return loop != row_order::none ? nest.of(loop) : still; };
     const index* const along = moves_of(order_.inner);
@@ -233,9 +232,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const index most = tiled                  ? 64
                        : elements > 1 && sums ? std::min<index>(worker.width(), 256)
                        : sums                 ? std::min(worker.width(), worker.summed_width)
-                       : order_.outer_contracted.empty() || order_.narrow
-                           ? std::min(worker.width(), worker.mapped_width)
-                           : worker.width();
+                       : order_.outer_contracted.empty() || order_.narrow ? worker.mapped_row()
+                                                                          : worker.width();
     // As many parts however long a thread's own are, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
@@ -247,7 +245,6 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         moves[operand] = as_it_is ? move : 1;
         gathered.use(operand, !as_it_is);
     }
-    const bool single = length <= width && rows == 1;
     odometer output(nest, order_.outer_output);
     odometer contracted(nest, order_.outer_contracted);  // inside a row, or around sums along it
     const auto start_at = [&](index position, index row) {
@@ -263,9 +260,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                 const index part = continued ? inner : count;
                 const index parts = continued ? count / inner : 1;
                 for (index row = 0; row < rows; ++row) {
-                    if (!single) {
-                        start_at(start, row);
-                    }
+                    start_at(start, row);
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < slots; ++slot) {

@@ -96,6 +96,7 @@ struct plan_builder {
         made.vertices_.resize(count);
         std::vector<detail::place_id> lies(count);                    // anywhere: read as each reader wants it
         std::vector<std::vector<const distribution*>> copies(count);  // shared by all who want the same
+        std::vector<std::vector<const distribution*>> pieces(count);  // the same, for those who read in pieces
         std::vector<std::vector<const distribution*>> blocks(count);  // the same of blocks that are held
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
@@ -135,9 +136,14 @@ struct plan_builder {
                 const std::size_t input = each.inputs[operand];
                 planned_vertex& read = made.vertices_[input];
                 const distribution& wanted = each.work.operands[operand];
-                const bool is_first = copies[input].empty();
+                const bool is_first = copies[input].empty() && pieces[input].empty();
+                const auto is_same = [](const distribution& a, const distribution& b) { return a == b; };
+                const bool is_whole = !each.work.form.is_viewed(operand);
                 const bool is_new =
-                    adds(copies[input], wanted, [](const distribution& a, const distribution& b) { return a == b; });
+                    is_whole
+                        ? adds(copies[input], wanted, is_same)
+                        : !detail::any_in(copies[input], [&](const distribution* known) { return *known == wanted; }) &&
+                              adds(pieces[input], wanted, is_same);
                 if (each.work.holds(operand) && adds(blocks[input], wanted, detail::have_same_blocks)) {
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
                            detail::gathered_bytes(each.work, operand), true);
@@ -145,7 +151,7 @@ struct plan_builder {
                 if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
                         detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
-                    const bool has_halo = detail::is_placeholder(*read.origin) && each.work.form.is_viewed(operand);
+                    const bool has_halo = detail::is_placeholder(*read.origin) && !is_whole;
                     const bool is_output = detail::found_in(input, made.outputs_);
                     read.resting = is_output || has_halo ? table.resting(table.whole_of(where)) : wanted;
                     lies[input] = has_halo ? table.whole_of(where) : detail::anywhere;

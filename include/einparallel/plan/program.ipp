@@ -67,6 +67,7 @@ private:
     struct copy {
         const distribution* resting = nullptr;
         buffer_id place = no_buffer;
+        bool in_pieces = false;  ///< on some rank: what a halo was brought to
     };
 
     /// The steps since the last call serve the vertex, and are left out by later runs, or are not.
@@ -83,7 +84,7 @@ private:
         const planned_vertex& each = plan_.vertices()[number];
         std::vector<copy>& copies = copies_[number];
         for (const copy& known : copies) {
-            if (*known.resting == wanted && (in_pieces || written_[known.place].pieces.empty())) {
+            if (*known.resting == wanted && (in_pieces || !known.in_pieces)) {
                 return known.place;
             }
         }
@@ -101,7 +102,7 @@ private:
             ++phase_;
         }
         mark_steps(each.lasts);
-        copies.push_back({&wanted, place});
+        copies.push_back({&wanted, place, in_pieces && is_moved(*each.origin)});
         return place;
     }
 

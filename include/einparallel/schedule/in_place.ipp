@@ -11,22 +11,23 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A softmax stands for a quotient whose dividend has the labels of its own operand. `replaces`: the last operand is
-/// what stays but for some elements.
-EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
-                                          std::size_t operand) {
-    if (call.softmax.along != no_label) {
-        return call.softmax.labels == form.output;
+EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces, std::size_t operand) {
+    if (form.operands[operand] != form.output || form.is_viewed(operand)) {
+        return false;
     }
-    const operand_read* const read = form.reads.empty() ? nullptr : &call.read_of(form, operand);
-    const bool is_same_place = (read == nullptr || read->at.empty()) &&
-                               (read == nullptr ? form.operands[operand] : read->labels) == form.output;
-    return is_same_place && (replaces ? operand + 1 == call.operands.size()
-                                      : all_in(form.operands, [&](const std::vector<label_id>& labels) {
-                                            return all_in(labels, [&](label_id each) {
-                                                return each == no_label || form.in_output(each);
-                                            });
-                                        }));
+    return replaces
+               ? operand + 1 == form.operands.size()
+               : all_in(form.operands, [&](const std::vector<label_id>& labels) {
+                     return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
+                 });
+}
+
+/// The same of what a call reads. A softmax stands for a quotient whose dividend has the labels of its own operand.
+EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
+                                          std::size_t number) {
+    return call.softmax.along != no_label
+               ? call.softmax.labels == form.output
+               : is_elementwise_in(form, replaces, form.reads.empty() ? number : call.read_of(form, number).operand);
 }
 
 /// How often a step names a buffer.
