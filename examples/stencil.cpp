@@ -46,8 +46,8 @@ bool stencil(ep::context& world, ep::index rows, ep::index columns, ep::index st
         }
     }
     if (world.rank() == 0) {
-        std::cout << "bytes of a step: " << plan.bytes_sent() << "\ncounted by hand: "
-                  << 2 * boundaries * sizeof(double) << '\n';
+        std::cout << "bytes of a step: " << plan.bytes_sent()
+                  << "\ncounted by hand: " << 2 * boundaries * sizeof(double) << '\n';
     }
 
     ep::array<double, 2> reference = start;

@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
         }
         if (rank == 0) {
             std::cout << n << " x " << n << " on " << ranks << " ranks: " << 1e3 * median(of_all) << " ms a step, "
-                      << ranks << " runs of " << n / ranks << " rows each: " << 1e3 * median(of_own)
-                      << " ms, ratio " << median(ratios) << '\n';
+                      << ranks << " runs of " << n / ranks << " rows each: " << 1e3 * median(of_own) << " ms, ratio "
+                      << median(ratios) << '\n';
         }
     }
     MPI_Finalize();

@@ -68,8 +68,8 @@ template <class... Right>
 struct assigned_part : refused {
     static_assert(
         fits<Right...>,
-        "einsum: on the left of what is recorded stand labels alone: a part of a tensor cannot be assigned to; "
-        "parts of arrays can, and what data name, as in H(token(i)) += x(i), where H is not const");
+        "einsum: of a const tensor, and where functions of labels stand beside data, a part of a tensor cannot be "
+        "assigned to; parts of arrays can, and what data name alone, as in H(token(i)) += x(i)");
 };
 template <class Leaf>
 struct part_of_tensor : Leaf {
