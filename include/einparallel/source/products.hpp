@@ -35,8 +35,9 @@ std::vector<row_function (*)()> prepared_rows() {
     }(type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function, exp_function,
                 log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function, erf_function,
                 sigmoid_function, silu_function, gelu_function, unchanged>());
-    of_two(std::type_identity<T>(), type_list<larger, smaller, power, atan2_function, shifted_exponential, op::sum_type,
-                                              op::prod_type, op::max_type, op::min_type>());
+    of_two(std::type_identity<T>(),
+           type_list<plus, minus, times, over, larger, smaller, power, atan2_function, shifted_exponential,
+                     op::sum_type, op::prod_type, op::max_type, op::min_type>());
     of_two(std::type_identity<bool>(), type_list<less, less_equal, greater, greater_equal, equal, not_equal>());
     add(&prepared_row_function<0, choice, T, bool, T, T>, &prepared_row_function<2, choice, T, bool, T, T>,
         &prepared_row_function<4, choice, T, bool, T, T>, &prepared_row_function<6, choice, T, bool, T, T>);
