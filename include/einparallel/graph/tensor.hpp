@@ -337,3 +337,5 @@ private:
 }  // namespace EINPARALLEL_UNIT
 
 }  // namespace einparallel
+
+#include <einparallel/graph/part.hpp>  // parts on the left, which are made of tensors
