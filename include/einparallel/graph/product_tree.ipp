@@ -1,45 +1,19 @@
 #pragma once
-// Products of three tensors and more as the graph has them, contracted pair by pair, and the graph with another order.
 
-#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/product_tree.hpp>
+
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/box.hpp>
-#include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/order/contraction_order.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// Σ of a product as a tree of contractions of two operands. Vertices by their number in the graph, labels of all of
-/// them by one numbering.
-struct product_tree {
-    std::size_t root = 0;
-    std::vector<std::size_t> inner;             ///< contractions on the way: nobody else reads them
-    std::vector<std::size_t> leaves;            ///< what is multiplied
-    std::vector<std::vector<label_id>> labels;  ///< of the leaves
-    std::vector<label_id> output;
-    std::vector<index> extents;  ///< by label
-    std::vector<std::string> names;
-    element_type element;
-
-    /// Multiplies tensors of equal extents and elements in the same way.
-    [[nodiscard]] bool is_alike(const product_tree& other) const {
-        return labels == other.labels && output == other.output && extents == other.extents && element == other.element;
-    }
-};
 
 /// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where
 /// another label has it. @param readings of every vertex, as an operand or an output
@@ -88,8 +62,6 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
     return tree;
 }
 
-/// The products of a graph that may be contracted in another order: those of three tensors and more, none of them a
-/// part of another.
 EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& graph) {
     std::vector<std::size_t> readings(graph.vertices.size(), 0);
     for (const std::vector<std::size_t>& inputs : graph.inputs) {
@@ -111,8 +83,6 @@ EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& gra
     return found;
 }
 
-/// The graph with some products in other orders. The vertex that a product's handle refers to is replaced by another
-/// that computes the same; `origins` still says which handle that is.
 EINPARALLEL_SELDOM einsum_graph reordered(const einsum_graph& graph, const std::vector<product_tree>& trees,
                                           const std::vector<pairwise_contraction>& steps) {
     std::vector<const product_tree*> tree_of(graph.vertices.size(), nullptr);  // by root

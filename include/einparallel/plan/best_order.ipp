@@ -2,7 +2,7 @@
 // The order of contractions whose plan is fastest: orders that are worth a plan each, and those plans.
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/graph/product_tree.ipp>
+#include <einparallel/graph/product_tree.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/order/contraction_order.hpp>

@@ -8,7 +8,7 @@
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
-#include <einparallel/schedule/softmax.ipp>
+#include <einparallel/schedule/softmax.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 #include <einparallel/search/pins.hpp>
 

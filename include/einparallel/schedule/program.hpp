@@ -86,7 +86,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};       ///< instead of the kernel (schedule/softmax.ipp)
+    softmax_call softmax{};       ///< instead of the kernel (schedule/softmax.hpp)
     std::vector<bool> outside{};  ///< by operand of the kernel: it is read outside its bounds; none: nowhere
 
     /// What operand `number` of the kernel is, of an einsum that reads at functions of labels.
