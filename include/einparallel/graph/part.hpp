@@ -2,9 +2,7 @@
 // A part of a recorded tensor on the left: Z(i + 3, j) = A(i, j), Z(i, 2) += x(i), p(i + j) += x(i) * y(j).
 
 #include <einparallel/array/resolve.hpp>
-#include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/record.hpp>
-#include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -66,7 +64,17 @@ EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, st
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
+namespace einparallel {
+
+template <class T, std::size_t Rank>
+class tensor;
+
+}  // namespace einparallel
+
 namespace einparallel::EINPARALLEL_UNIT {
+
+template <class T, std::size_t Rank, class Labels>
+class tensor_target;
 
 /// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
 /// elements in the part and those of the old one elsewhere; the handle then stands for that.

@@ -6,6 +6,7 @@
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
+#include <einparallel/graph/part.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -29,10 +30,6 @@ namespace einparallel {
 
 namespace EINPARALLEL_UNIT {
 
-template <class T, std::size_t Rank, class Labels>
-class tensor_target;
-template <class T, std::size_t Rank, class Read, class... Indices>
-class tensor_part;
 template <class T, std::size_t Rank, class Leaf>
 class selection_target;
 
@@ -337,5 +334,3 @@ private:
 }  // namespace EINPARALLEL_UNIT
 
 }  // namespace einparallel
-
-#include <einparallel/graph/part.hpp>  // parts on the left, which are made of tensors
