@@ -160,7 +160,7 @@ public:
     template <class... Indices>
         requires detail::reads_part<Rank, Indices...>
     auto operator()(const Indices&... indices) const {
-        return detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
+        return detail::part_of_tensor(detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...));
     }
     /// Other arguments: refused.
     template <class... Labels>
