@@ -97,7 +97,7 @@ std::vector<std::size_t> add_circuit(ep::network<complex>& net, const std::vecto
     }
     for (const gate& each : gates) {
         std::vector<std::size_t> around;
-        for (const std::size_t qubit : each.qubits) {
+        for (std::size_t place = 0; place < each.qubits.size(); ++place) {
             around.push_back(labels++);
         }
         for (std::size_t place = 0; place < each.qubits.size(); ++place) {
