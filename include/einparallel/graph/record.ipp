@@ -217,15 +217,7 @@ EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type&
 
 /// A tensor read as it is, as a view.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_view(const std::shared_ptr<vertex>& of) {
-    std::vector<index_function> at;
-    std::vector<label_id> labels;
-    std::vector<interval> ranges;
-    for (const index extent : of->bounds) {
-        labels.push_back(label_id(at.size()));
-        ranges.push_back({0, extent});
-        at.push_back({{{labels.back(), 1}}, 0, true});
-    }
-    return view_vertex(of, at, labels, ranges);
+    return view_vertex(of, {}, {}, whole_box(of->bounds).sides);
 }
 
 EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std::string_view> names,
