@@ -256,6 +256,11 @@ void output_labels_too_few() {
 void element_type() {
     ep::array<long double, 1> x;
 }
+// ERROR a part of a tensor cannot be assigned to; parts of arrays can, and what data name
+void const_tensor_at_data() {
+    const auto& fixed = X;
+    fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
+}
 // ERROR (.m. was not declared in this scope|use of undeclared identifier .m.|identifier .m. is undefined)$
 void undeclared_label() {  // of a name that label_class has: nothing else is offered
     C(i, k) = A(i, m) * B(m, k);
@@ -383,11 +388,6 @@ void array_of_tokens_in_graph() {
 void const_left_at_data() {
     const auto& fixed = C;
     fixed(token(i), k) = A(i, k);
-}
-// ERROR a part of a tensor cannot be assigned to; parts of arrays can, and what data name
-void const_tensor_at_data() {
-    const auto& fixed = X;
-    fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
 }
 
 #else

@@ -53,7 +53,8 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
     // Each element of the output is made of the one at its place, or of none, by calls that are all that names `from`
-    // after the first of them has begun, and all that writes `into`.
+    // after the first of them has begun, and all that writes `into`. What a call reads twice counts as not replaced, as
+    // search/memory_search foretells it, but where it reads parts of it.
     const auto is_replaced = [&](buffer_id from, buffer_id into) {
         index elements = 0;
         int calls = 0;
@@ -66,6 +67,9 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
                     continue;
                 }
                 const einsum_form& form = form_of(call->vertex);
+                if (form.reads.empty() && count_in(call->operands, from) > 1) {
+                    return false;
+                }
                 for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
                     readings += call->operands[operand] == from &&
                                         is_elementwise_in(*call, form, replaces(call->vertex), operand)
