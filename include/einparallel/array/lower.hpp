@@ -15,6 +15,8 @@
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/select/ranked.hpp>
+#include <einparallel/kernel/select/running.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
@@ -219,7 +221,7 @@ public:
     }
     /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S; one pass where a builder has one.
     template <class Out, class Sink, class Over, class Inner>
-    handle vertex_of(Sink sink, const softmax_node<Over, Inner>& node) {
+    handle vertex_of(Sink sink, const row_node<softmax_function, Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
         const std::span<const label_id> all = Statement::template free_labels<Inner>;
         const operand x = as_operand(node.inner);
@@ -229,6 +231,18 @@ public:
             using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
             return softmax_in_steps<Out>(sink, x, all, Statement::template free_labels<Rows>);
         }
+    }
+    template <class Out, class Sink, class Op, class Over, class Inner>
+    handle vertex_of(Sink sink, const row_node<running<Op>, Over, Inner>& node) {
+        return builder_.template running<Out>(sink, Statement::template free_labels<Inner>, as_operand(node.inner),
+                                              Statement::ids::template id<Over>, running_work_of<Out>(Op()));
+    }
+    template <class Out, class Sink, class Over, class Function, class X, class Ranks>
+    handle vertex_of(Sink sink, const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
+        using T = typename X::value_type;
+        const std::array<operand, 2> operands{as_operand(node.inner.arguments.first),
+                                              as_operand(node.inner.arguments.second)};
+        return builder_.template ranked<T>(sink, labels_of(node), operands, ranked_work_of<T, Function>());
     }
 
 private:

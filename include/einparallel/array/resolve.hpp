@@ -213,10 +213,10 @@ public:
         auto inner = resolved(node.inner);
         return reduce_node<Op, Over, decltype(inner)>(node.op, std::move(inner));
     }
-    template <class Over, class Inner>
-    auto resolved(const softmax_node<Over, Inner>& node) const {
+    template <class Function, class Over, class Inner>
+    auto resolved(const row_node<Function, Over, Inner>& node) const {
         auto inner = resolved(node.inner);
-        return softmax_node<Over, decltype(inner)>(std::move(inner));
+        return row_node<Function, Over, decltype(inner)>(std::move(inner));
     }
 
     /// Calls use(operand, its labels, indices, tokens…) with the parts of an operand that is read, or written, at
@@ -285,6 +285,9 @@ private:
             if constexpr (requires { Source::extents_of(read_tensor(each.operand)); }) {
                 const auto& held = read_tensor(each.operand);
                 operands.push_back({Source::tensor_of(held), Source::extents_of(held), functions_in<ids>(each)});
+            } else if constexpr (std::is_same_v<Operand, iota_operand>) {
+                const index& extent = each.operand.extent;
+                operands.push_back({&extent, {&extent, extent < 0 ? 0U : 1U}, functions_in<ids>(each)});
             }
             if constexpr (Selects<Operand>) {
                 std::apply([&](const auto&... index) { (learn_data(index, operands), ...); }, each.operand.indices);

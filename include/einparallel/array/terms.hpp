@@ -21,13 +21,16 @@ inline constexpr bool is_direct<Statement, reduce_node<op::sum_type, Over, Inner
     !Statement::template aggregates<reduce_node<op::sum_type, Over, Inner>> &&
     Statement::template fills_left<reduce_node<op::sum_type, Over, Inner>>;
 
-/// A whole reduction or softmax: a vertex by itself, whatever its ⊕.
+/// A whole reduction, softmax or running sum: a vertex by itself, whatever its ⊕.
 template <class Out, class E>
 inline constexpr bool is_vertex = false;
 template <class Out, class Op, class Over, class Inner>
 inline constexpr bool is_vertex<Out, reduce_node<Op, Over, Inner>> = true;
 template <class Out, class Over, class Inner>
-inline constexpr bool is_vertex<Out, softmax_node<Over, Inner>> = std::is_same_v<typename Inner::value_type, Out>;
+inline constexpr bool is_vertex<Out, reduce_node<ranked_sum, Over, Inner>> =
+    std::is_same_v<typename Inner::value_type, Out>;
+template <class Out, class Function, class Over, class Inner>
+inline constexpr bool is_vertex<Out, row_node<Function, Over, Inner>> = std::is_same_v<typename Inner::value_type, Out>;
 template <class Statement, class Out, class E>
 inline constexpr bool is_alone =
     is_vertex<Out, E> && !Statement::template aggregates<E> && Statement::template fills_left<E>;

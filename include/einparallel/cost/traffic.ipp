@@ -34,9 +34,24 @@ EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand) 
            double(work.operand_bytes[operand]);
 }
 
+/// Bytes of the rows of running sums that all ranks together hand on.
+EINPARALLEL_INLINE double handed_on_bytes(const task& work) {
+    if (work.form.running.sums == no_label) {
+        return 0;
+    }
+    double rows = 0;
+    const int ranks = work.ranks.parts(work.form.running.sums);
+    for (int reach = 1; reach < ranks; reach *= 2) {
+        rows += ranks - reach;
+    }
+    const std::vector<index> bounds = row_of_sums(work).bounds();
+    return rows * double(whole_box(bounds).size()) * double(work.output_bytes);
+}
+
 EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
     return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
-           double(work.output_bytes);
+               double(work.output_bytes) +
+           handed_on_bytes(work);
 }
 
 /// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
@@ -82,6 +97,7 @@ struct counted_ring {
 
     int size() const { return sharers; }
     static int at(int /*distance*/) { return 0; }
+    static bool has(int /*distance*/) { return true; }
     counted_region block() const { return whole; }
     counted_region piece(int /*distance*/) const { return largest; }
     counted_region half(int /*distance*/, int /*number*/) const {
@@ -159,6 +175,13 @@ public:
     void contract(step& now, const std::vector<label_id>& /*labels*/, const counted_region& /*region*/,
                   buffer_id /*output*/, write_mode /*mode*/) const {
         now.arithmetic += compute_;
+    }
+
+    static counted_region last_row(const counted_ring& ranks, int /*distance*/) { return ranks.block(); }
+    counted_region share() const { return {work_.output.largest_block(), work_.output_bytes}; }
+    static void take_last(step& now, buffer_id /*row*/, buffer_id /*block*/) { ++now.touched; }
+    static void add_terms(step& now, buffer_id /*from*/, buffer_id /*into*/, const counted_region& region) {
+        now.touched += region.elements;
     }
 
     template <class Body>

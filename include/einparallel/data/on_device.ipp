@@ -79,15 +79,18 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
     return *space;
 }
 
-/// @throws error, which begins with `call`, where a functor of the application's has no kernel: the same on all ranks
+/// @throws error, which begins with `call`, where a vertex has no kernel on devices: the same on all ranks
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
         if (work != nullptr && work->on_device() == nullptr &&
             (work->program().instructions().empty() || work->program().is_opaque())) {
-            refuse({call, ": vertex '", full_name(asked, each),
-                    "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
-                    "record it in a unit that nvcc compiles"});
+            refuse({call, ": vertex '", full_name(asked, each), "' ",
+                    work->takes_parts()
+                        ? "calls a functor of the application's, which a device cannot: run the plan on the host, or "
+                          "record it in a unit that nvcc compiles"
+                        : "makes running sums, ranks elements or replaces some, which is done on the host only: run "
+                          "the plan there"});
         }
     }
 }

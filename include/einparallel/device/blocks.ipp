@@ -131,14 +131,14 @@ EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type)
 
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along) {
-    softmax_loops loops(call, along);
+    row_loops loops(call, along, along);
     loops.rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
     launch::strided_join work;
     work.output = call.output.data;
     work.operands[0] = call.operands[0].data;
     const auto bytes = index(element.bytes);
     for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join part) {
-        part.extents[part.loops - 1] = loops.length;
+        part.extents[part.loops - 1] = loops.lengths[0];
         std::copy_n(loops.steps, 2, part.strides[part.loops - 1]);
         launch::softmax(on, part, element);
     });

@@ -4,6 +4,8 @@
 #include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/select/ranked.hpp>
+#include <einparallel/kernel/select/running.hpp>
 #include <einparallel/kernel/select/select.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -12,6 +14,7 @@
 #include <einparallel/device/functor_launch.hpp>
 #endif
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -92,6 +95,29 @@ public:
             return record(sink, out, operands, make_product_kernel<Out>(scale, Count));
         }
     }
+
+    template <class T>
+    handle running(destination sink, std::span<const label_id> out, operand_type x, label_id along,
+                   const running_work& work) const {
+        if (x.handle->is_view()) {
+            x = {product<T>(std::nullopt, out, std::span<const operand_type, 1>(&x, 1), T(1)), out};
+        }
+        return record_running(sink, out, x, along, work);
+    }
+
+    template <class T>
+    handle ranked(destination sink, std::span<const label_id> out, const std::array<operand_type, 2>& operands,
+                  const ranked_work& work) const {
+        return record_ranked(sink, out, operands, work);
+    }
+    EINPARALLEL_INLINE [[nodiscard]] handle record_ranked(destination sink, std::span<const label_id> out,
+                                                          const std::array<operand_type, 2>& operands,
+                                                          const ranked_work& work) const;
+
+    /// Running sums of a tensor along a label, of which the terms have a label of their own.
+    EINPARALLEL_INLINE [[nodiscard]] handle record_running(destination sink, std::span<const label_id> out,
+                                                           const operand_type& x, label_id along,
+                                                           const running_work& work) const;
 
     /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
     /// failure.

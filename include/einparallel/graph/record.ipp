@@ -6,6 +6,7 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -167,6 +168,36 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     made->is_intermediate = !sink;
     made->element = work->program().type();
     made->work = std::move(work);
+    return made;
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_running(destination sink,
+                                                                             std::span<const label_id> out,
+                                                                             const operand_type& x, label_id along,
+                                                                             const running_work& work) const {
+    const index extent = x.handle->bounds[std::size_t(find_in(x.labels, along) - x.labels.begin())];
+    std::shared_ptr<vertex> made = record(sink, out, {&x, 1}, make_running_kernel(work, extent));
+    einsum_form& form = made->form;
+    const auto sums = label_id(find_in(form.names, names_[std::size_t(along)]) - form.names.begin());
+    form.running = {label_id(form.names.size()), sums};
+    form.names.push_back(form.names[std::size_t(sums)] + "'");
+    made->extents.push_back(made->extents[std::size_t(sums)]);
+    form.reads.push_back({0, form.operands.front(), {}, {}, {}, {}});
+    std::replace(form.reads.front().labels.begin(), form.reads.front().labels.end(), sums, form.running.terms);
+    return made;
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_ranked(destination sink,
+                                                                            std::span<const label_id> out,
+                                                                            const std::array<operand_type, 2>& operands,
+                                                                            const ranked_work& work) const {
+    const index count = operands[1].handle->bounds[0];
+    std::shared_ptr<vertex> made = record(sink, out, operands, make_ranked_kernel(work, count));
+    for (std::size_t label = 0; label < made->extents.size(); ++label) {
+        if (!made->form.in_output(label_id(label)) && made->failure.empty()) {
+            made->failure = too_many_ranks(count, made->extents[label]);
+        }
+    }
     return made;
 }
 

@@ -8,7 +8,7 @@
 //   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else as steps over rows (row_program)
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand
-//   select/         Σ over labels that indices in operands choose
+//   select/         Σ over labels that indices in operands choose; running sums
 //   space           memory as a run sees it
 //   simd/           what is compiled for every instruction set (for_instruction_sets)
 
@@ -89,9 +89,13 @@ public:
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
 
-    /// True where the output is the last operand, but for elements that the other operands replace: contracted labels
-    /// are never cut, and the output may be the same memory as the last operand.
+    /// True where the output is the last operand, but for elements that the other operands replace: it may be the same
+    /// memory as the last operand.
     [[nodiscard]] virtual bool replaces() const { return false; }
+
+    /// False where ⊕ cannot put results of parts together: contracted labels are never cut, nor is, but where it
+    /// replaces, what the first operand lacks.
+    [[nodiscard]] virtual bool takes_parts() const { return true; }
 
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;

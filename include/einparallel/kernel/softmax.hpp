@@ -7,6 +7,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,28 +15,41 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a softmax of one operand: those of its rows, and the one along them.
-struct softmax_loops {
-    loop_nest rows;
-    index length;
-    index steps[2] = {0, 0};  ///< along a row of the output, and of the operand
+/// The loops of a call that makes rows of rows of its first operand: those of the rows, and the one along them.
+struct row_loops {
+    loop_nest rows;           ///< sorted by the output
+    index lengths[2];         ///< of a row of the output, and of the operand
+    index steps[2] = {0, 0};  ///< along them
 
-    softmax_loops(const block_call& call, label_id along) : length(call.extents[std::size_t(along)]) {
-        small_vector<index, 16> extents;
-        for (std::size_t label = 0; label < call.extents.size(); ++label) {
-            const bool is_along = label == std::size_t(along);
-            extents.push_back(is_along ? std::min<index>(length, 1) : call.extents[label]);
-        }
+    /// The rows are along label `into` of the output and `from` of the operand, which may be one.
+    row_loops(const block_call& call, label_id into, label_id from)
+        : lengths{call.extents[std::size_t(into)], call.extents[std::size_t(from)]} {
+        small_vector<index, 16> extents(call.extents.size());
+        std::copy(call.extents.begin(), call.extents.end(), extents.begin());
+        extents[std::size_t(from)] = 1;
+        extents[std::size_t(into)] = std::min<index>(lengths[0], 1);
         block_call around = call;
         around.extents = {extents.data(), extents.size()};
+        around.operands = call.operands.first(1);
         rows = loop_nest(around);
-        const auto add = [&](std::span<const label_id> labels, std::span<const index> strides, index& step) {
-            for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {  // diagonals have several
-                step += labels[dimension] == along ? strides[dimension] : 0;
+        rows.sort_by(0);
+        const auto step = [](const auto& block, label_id along) {
+            index sum = 0;
+            for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {  // diagonals have several
+                sum += block.labels[dimension] == along ? block.strides[dimension] : 0;
             }
+            return sum;
         };
-        add(call.output.labels, call.output.strides, steps[0]);
-        add(call.operands[0].labels, call.operands[0].strides, steps[1]);
+        steps[0] = step(call.output, into);
+        steps[1] = step(call.operands[0], from);
+    }
+    /// Along the labels that only one of them has.
+    explicit row_loops(const block_call& call)
+        : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
+                    other_label(call.operands[0].labels, call.output.labels)) {}
+
+    static label_id other_label(std::span<const label_id> labels, std::span<const label_id> than) {
+        return *std::find_if(labels.begin(), labels.end(), [&](label_id each) { return !found_in(each, than); });
     }
 };
 

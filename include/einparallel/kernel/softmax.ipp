@@ -42,7 +42,6 @@ template <class T>
 void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z, const T* x) {
     constexpr index cached = (index{192} << 10) / index(sizeof(T));
     constexpr index worth = index{1} << 15;  // elements for each thread, at an exp apiece
-    nest.sort_by(0);
     const odometer::loop_list loops = output_loops(nest);
     const index points = element_count(nest.extents);
     const bool contiguous = z_step == 1 && x_step == 1;
@@ -76,9 +75,9 @@ void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z
 
 template <class T>
 void softmax_block(const block_call& call, label_id along) {
-    softmax_loops loops(call, along);
+    row_loops loops(call, along, along);
     if (!loops.rows.output_empty) {
-        softmax_rows(loops.rows, loops.length, loops.steps[0], loops.steps[1], static_cast<T*>(call.output.data),
+        softmax_rows(loops.rows, loops.lengths[0], loops.steps[0], loops.steps[1], static_cast<T*>(call.output.data),
                      static_cast<const T*>(call.operands[0].data));
     }
 }

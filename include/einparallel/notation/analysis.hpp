@@ -76,8 +76,8 @@ struct labels_of_statement {
             return without(unbound(std::type_identity<Inner>{}), set_of(Over{}));
         }
     }
-    template <class Over, class Inner>
-    static constexpr flags unbound(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+    template <class Function, class Over, class Inner>
+    static constexpr flags unbound(std::type_identity<row_node<Function, Over, Inner>> /*node*/) {
         return unbound(std::type_identity<Inner>{});
     }
 
@@ -100,7 +100,7 @@ struct labels_of_statement {
         }
     }
     template <class Over, class Inner>
-    static constexpr flags escaping(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+    static constexpr flags escaping(std::type_identity<row_node<softmax_function, Over, Inner>> /*node*/) {
         return without(any_of(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
     }
 

@@ -162,6 +162,15 @@ struct operand_read {
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };
 
+/// Running sums: the kernel reads its operand at label `terms` where the output, and the operand as it rests, have
+/// `sums`, and sums what is not behind that. No label: there are none.
+struct running_labels {
+    label_id terms = no_label;
+    label_id sums = no_label;
+
+    friend bool operator==(const running_labels&, const running_labels&) = default;
+};
+
 /// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
 /// A label may stand twice in one operand (the diagonal). The output holds each label at most once. Where an operand is
 /// read at functions of labels, its labels are those that stand in them, each once, and `reads` says what the kernel
@@ -171,6 +180,7 @@ struct einsum_form {
     std::vector<std::vector<label_id>> operands;
     std::vector<label_id> output;
     std::vector<operand_read> reads{};
+    running_labels running{};
 
     friend bool operator==(const einsum_form&, const einsum_form&) = default;
 

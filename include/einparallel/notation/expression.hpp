@@ -29,7 +29,7 @@ struct leaf : expression_base {
     using labels = Labels;
     using value_type = typename Operand::value_type;
     static constexpr std::size_t leaf_count = 1;  ///< in all of it, numbers excepted; and so of every node
-    static constexpr bool is_flat = true;         ///< there is no reduction or softmax in it
+    static constexpr bool is_flat = true;         ///< there is no reduction, softmax or running sum in it
 
     Operand operand;
 
@@ -57,6 +57,8 @@ struct iota_operand {
     using value_type = index;
     static constexpr std::size_t rank = 1;
     static constexpr bool waits = true;
+
+    index extent = -1;  ///< −1: others say it
 };
 /// How many elements a reduction of Inner goes over, as a number that its sums are divided by.
 template <class Over, class Inner>
@@ -144,10 +146,16 @@ struct reduce_node : expression_base {
     reduce_node(Op reduction, Inner of) : op(std::move(reduction)), inner(std::move(of)) {}
 };
 
-/// exp(x − max x) / Σ exp(x − max x) over one label.
-template <class Over, class Inner>
-struct softmax_node : expression_base {
-    using node = softmax_node;
+/// exp(x − max x) / Σ exp(x − max x).
+struct softmax_function {};
+/// Element t becomes ⊕ of the elements up to t.
+template <class Op>
+struct running {};
+
+/// What makes rows along one label of rows along it.
+template <class Function, class Over, class Inner>
+struct row_node : expression_base {
+    using node = row_node;
     using labels = typename Inner::labels;
     using value_type = typename Inner::value_type;
     static constexpr std::size_t leaf_count = Inner::leaf_count;
@@ -155,7 +163,7 @@ struct softmax_node : expression_base {
 
     Inner inner;
 
-    explicit softmax_node(Inner of) : inner(std::move(of)) {}
+    explicit row_node(Inner of) : inner(std::move(of)) {}
 };
 
 /// Numbers that mix into expressions.

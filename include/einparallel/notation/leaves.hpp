@@ -36,7 +36,8 @@ struct leaves_of<join_node<Function, Arguments...>> {
 template <class E>
 using leaves_t = typename leaves_of<E>::type;
 
-/// Calls visit(leaf, reduced) for all of them; `reduced` is a std::bool_constant, true inside a reduction or softmax.
+/// Calls visit(leaf, reduced) for all of them; `reduced` is a std::bool_constant, true inside a reduction, softmax or
+/// running sum.
 template <bool Reduced = false, class Operand, class Labels, class Visit>
 void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
     visit(node, std::bool_constant<Reduced>{});

@@ -282,6 +282,23 @@ struct place_of : coded<op_code::place> {
     }
 };
 
+/// An element of a row by its rank, the largest first, or its place in the row: a reduction of the row (ep::top_k).
+struct ranked_sum {};
+struct element_of_rank {
+    static constexpr bool is_place = false;
+    template <class A, class Index>
+    constexpr A operator()(A a, Index /*rank*/) const {
+        return a;
+    }
+};
+struct place_of_rank {
+    static constexpr bool is_place = true;
+    template <class A, class Index>
+    constexpr Index operator()(A /*a*/, Index rank) const {
+        return rank;
+    }
+};
+
 struct relu_function : coded<op_code::relu> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {

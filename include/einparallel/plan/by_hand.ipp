@@ -88,7 +88,7 @@ EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_part
         const index extent = einsum.extents[std::size_t(label)];
         require(!any_in(cut.axes, [&](const mesh_axis& known) { return known.label == label; }),
                 {who, "is told twice how to cut label ", name});
-        require(count == 1 || !einsum.work->replaces() || einsum.form.in_output(label),
+        require(count == 1 || einsum.may_cut(label),
                 {who, "cannot cut label ", name, ": results of its parts cannot be put together"});
         require(count == 1 || (count > 1 && count <= extent),
                 {who, "cannot cut label ", name, " of extent ", extent, " into ", count, " parts"});

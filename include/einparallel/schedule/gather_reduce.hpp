@@ -1,7 +1,7 @@
 #pragma once
 // All-gather of an operand's pieces over the ranks that compute with the same block; reduce-scatter of a block that
 // each of its replicas has computed a summand of: the accumulate variant of the k algorithm (thesis §5.3, last remark),
-// and what follows an m/n ring whose output is Partial as well.
+// and what follows an m/n ring whose output is Partial as well; what ranks hand on of running sums.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -75,6 +75,49 @@ void reduce(Sink& sink, const task& work, buffer_id block, buffer_id output) {
             add_from(now, peer, region, own ? output : block);
         } else {
             now.send(peer, block, region);
+        }
+    });
+}
+
+/// One row of the output for all ranks along the label of running sums: they share it, in their order.
+EINPARALLEL_INLINE distribution row_of_sums(const task& work);
+
+/// Writes what ranks hand on of running sums: `block` has those of the rank's own terms, and then of all terms before,
+/// too. In round r a rank sends what its last 2^r blocks sum to 2^r ranks on and adds what it receives: ⌈log2 q⌉ rounds
+/// with a row of the block each.
+template <class Sink>
+void hand_on(Sink& sink, const task& work, buffer_id block) {
+    const distribution shared = row_of_sums(work);
+    const auto ranks = sink.ring(shared, work.output_bytes);
+    if (ranks.size() == 1) {
+        return;
+    }
+    const auto row = [&](int distance) { return sink.last_row(ranks, distance); };
+    const buffer_id total = sink.add(row(0), work.output_bytes);
+    sink.repeat(reduce_phase, 0, 1, [&](auto& now, int) { sink.take_last(now, total, block); });
+    buffer_id before = no_buffer;
+    std::size_t phase = reduce_phase + 1;
+    for (int reach = 1; reach < ranks.size(); reach *= 2, phase += 2) {
+        sink.repeat(phase, 0, 1, [&](auto& now, int) {
+            if (ranks.has(reach)) {
+                now.send(ranks.at(reach), total, row(0));
+            }
+            if (ranks.has(-reach)) {
+                const buffer_id summand = sink.add(row(-reach), work.output_bytes);
+                now.receive(ranks.at(-reach), summand, row(-reach));
+                auto& next = sink.behind(now);
+                sink.add_terms(next, summand, total, row(0));
+                if (reach == 1) {
+                    before = summand;
+                } else {
+                    sink.add_terms(next, summand, before, row(-1));
+                }
+            }
+        });
+    }
+    sink.repeat(phase, 0, 1, [&](auto& now, int) {
+        if (ranks.has(-1)) {
+            sink.add_terms(now, before, block, sink.share());
         }
     });
 }

@@ -45,6 +45,7 @@ struct replica_ring {
 
     int size() const { return int(group.size()); }
     int at(int distance) const { return group[std::size_t((self + distance + size()) % size())]; }
+    bool has(int distance) const { return self + distance >= 0 && self + distance < size(); }
     EINPARALLEL_INLINE box block() const { return resting.block_of_rank(at(0)); }
     EINPARALLEL_INLINE box piece(int distance) const { return resting.held_by(at(distance)); }
     EINPARALLEL_INLINE box half(int distance, int number) const {
@@ -172,6 +173,35 @@ public:
             });
     }
 
+    /// Running sums: the last row of the block of a rank along their label.
+    EINPARALLEL_INLINE box last_row(const replica_ring& ranks, int distance) const {
+        box row = share();
+        interval& side = row.sides[summed_dimension()];
+        side = work_->output.block_of_rank(ranks.at(distance)).sides[summed_dimension()];
+        side = {std::max<index>(side.end - 1, 0), std::max<index>(side.end, 1)};
+        return row;
+    }
+    EINPARALLEL_INLINE box share() const { return region_of(work_->form.output, ranges_); }
+
+    /// The sums of all own terms.
+    EINPARALLEL_INLINE void take_last(step& now, buffer_id row, buffer_id block) const {
+        if (share().empty()) {
+            add_terms(now, blocks_.front(), row, {}, write_mode::overwrite);
+        } else {
+            now.move(row, block, program_[row].region);
+        }
+    }
+    /// Adds what terms of a rank before are summed to, a row, to sums.
+    EINPARALLEL_INLINE void add_terms(step& now, buffer_id from, buffer_id into, const box& /*region*/,
+                                      write_mode mode = write_mode::combine) const {
+        std::vector<interval> ranges = ranges_;
+        ranges[std::size_t(work_->form.running.terms)] = program_[from].region.sides[summed_dimension()];
+        ranges[std::size_t(work_->form.running.sums)] = program_[into].region.sides[summed_dimension()];
+        if (!region_of(work_->form.output, ranges).empty()) {
+            now.work.emplace_back(contraction{vertex_, {from}, into, std::move(ranges), mode});
+        }
+    }
+
     /// Every piece has a binomial tree over the ring, whose root is its owner. Calls
     /// visit(step, piece, whether this rank owns it, peer, whether that is the lower end) for each edge that ends here;
     /// the edges of level l span 2^l replicas.
@@ -233,6 +263,11 @@ public:
     }
 
 private:
+    /// Of the output.
+    EINPARALLEL_INLINE std::size_t summed_dimension() const {
+        return std::size_t(find_in(work_->form.output, work_->form.running.sums) - work_->form.output.begin());
+    }
+
     step& at(std::size_t phase) {
         step& found = steps_[phase];
         found.phase = phase;

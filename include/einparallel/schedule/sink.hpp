@@ -14,6 +14,8 @@
 //                                        tensor with these labels
 //     behind(step)                       the step of the phase behind
 //     for_each_tree_edge(…), for_each_worker(…)      by their names
+//     last_row(ring, distance), share(), take_last(…), add_terms(…)    of running sums: the last row of a block of the
+//                                        output, all of it, and calls that copy the one and add it to others
 //
 // Steps have send(), receive() and move(). A recorder's regions are boxes, a counter's are numbers of elements.
 

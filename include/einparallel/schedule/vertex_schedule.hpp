@@ -54,6 +54,8 @@ void write_vertex(Sink& sink, const task& work, buffer_id output) {
     }
     if (reduces) {
         reduce(sink, work, block, output);
+    } else if (work.form.running.terms != no_label) {
+        hand_on(sink, work, output);
     }
 }
 

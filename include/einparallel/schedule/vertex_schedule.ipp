@@ -33,10 +33,22 @@ EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
         const auto label = std::size_t(cut.label);
         ranges[label] = cut.block(work.extents[label], coordinate[axis]);
     }
+    if (work.form.running.terms != no_label) {
+        ranges[std::size_t(work.form.running.terms)] = ranges[std::size_t(work.form.running.sums)];
+    }
     if (work.pending != no_label) {
         ranges[std::size_t(work.pending)] = work.output.block_of_rank(rank).sides.front();
     }
     return ranges;
+}
+
+EINPARALLEL_INLINE distribution row_of_sums(const task& work) {
+    std::vector<label_id> labels = work.form.output;
+    std::vector<index> bounds = work.output.bounds();
+    const auto dimension = find_in(labels, work.form.running.sums) - labels.begin();
+    labels[std::size_t(dimension)] = no_label;
+    bounds[std::size_t(dimension)] = 1;
+    return {bounds, work.ranks, labels, std::size_t(dimension)};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

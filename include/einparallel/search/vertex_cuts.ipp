@@ -56,9 +56,9 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     made.points.resize(labels);
     for (std::size_t label = 0; label < labels; ++label) {
         const auto one = label_id(label);
-        if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
-            (einsum.work->replaces() && !einsum.form.in_output(one)) ||
-            (einsum.constraints.without_communication && einsum.form.class_of(one) != label_class::c)) {
+        if ((einsum.constraints.pin && einsum.form.in_output(one)) || !einsum.may_cut(one) ||
+            (einsum.constraints.without_communication &&
+             (einsum.form.class_of(one) != label_class::c || one == einsum.form.running.sums))) {
             made.free[label] = 1;
         }
     }

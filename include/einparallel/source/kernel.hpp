@@ -18,6 +18,8 @@
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/rows.ipp>
+#include <einparallel/kernel/select/ranked.ipp>
+#include <einparallel/kernel/select/running.ipp>
 #include <einparallel/kernel/select/select.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>

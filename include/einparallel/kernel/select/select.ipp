@@ -321,6 +321,7 @@ public:
     }
     [[nodiscard]] bool is_contraction() const override { return false; }
     [[nodiscard]] bool replaces() const override { return work_.replaces; }
+    [[nodiscard]] bool takes_parts() const override { return !work_.replaces; }
     /// Of a point with one place along each label that a token chooses.
     [[nodiscard]] double operations_per_point() const override {
         double operations = 2;

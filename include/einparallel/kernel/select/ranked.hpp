@@ -1,0 +1,82 @@
+#pragma once
+// Elements of rows by their rank in them, the largest first, and where they stand.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <type_traits>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// z[i] = element number ranks[i] of a row of `length` elements, or its place there. Of equal elements the first comes
+/// first, NaN last. `places` has room for the row. Work: length · log(largest rank).
+struct ranked_row {
+    void* z;
+    index z_step;
+    const void* x;
+    index x_step;
+    index length;
+    const index* ranks;
+    index rank_step;
+    index count;
+    index* places;
+};
+template <class T, bool IsPlace>
+void rank_row(const ranked_row& row) {
+    const T* const x = static_cast<const T*>(row.x);
+    index most = 0;
+    for (index at = 0; at < row.count; ++at) {
+        most = std::max(most, row.ranks[at * row.rank_step] + 1);
+    }
+    std::iota(row.places, row.places + row.length, index{0});
+    std::partial_sort(row.places, row.places + most, row.places + row.length, [&](index a, index b) {
+        const T first = x[a * row.x_step];
+        const T second = x[b * row.x_step];
+        const bool a_is_nan = first != first;
+        const bool b_is_nan = second != second;
+        return a_is_nan != b_is_nan ? b_is_nan : first > second || (!(first < second) && a < b);
+    });
+    using Out = std::conditional_t<IsPlace, index, T>;
+    for (index at = 0; at < row.count; ++at) {
+        const index place = row.places[row.ranks[at * row.rank_step]];
+        if constexpr (IsPlace) {
+            static_cast<Out*>(row.z)[at * row.z_step] = place;
+        } else {
+            static_cast<Out*>(row.z)[at * row.z_step] = x[place * row.x_step];
+        }
+    }
+}
+
+/// Z[…, k] = element number ranks[k] of X[…, j].
+struct ranked_work {
+    element_type element;  ///< of X
+    element_type made;     ///< of Z
+    bool is_place = false;
+    void (*row)(const ranked_row&) = nullptr;
+};
+template <class T, class Function>
+ranked_work ranked_work_of() {
+    using Out = std::conditional_t<Function::is_place, index, T>;
+    return {element_type_of<T>(), element_type_of<Out>(), Function::is_place, &rank_row<T, Function::is_place>};
+}
+
+/// What is wrong with so many elements of a row; empty where nothing is.
+inline std::string too_many_ranks(index count, index length) {
+    return count <= length ? "" : sentence({"ep::top_k: ", count, " elements are wanted of rows that have ", length});
+}
+
+/// The operands of a call are X and the ranks, 0, 1, 2, … or a part of these; the output has their label where X has
+/// one that is contracted.
+EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& work);
+
+/// `count`: how many elements of each row are wanted.
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

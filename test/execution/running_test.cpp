@@ -1,0 +1,156 @@
+// Running sums, and the largest elements of rows, on any number of ranks: the same as on arrays
+// (test/array/running_test.cpp has these against loops), bytes as the plan says.
+
+#include <doctest/doctest.h>
+
+#include <einparallel.hpp>
+
+#include <support/graphs.hpp>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace running_test {
+
+namespace ep = einparallel;
+using ep::index;
+using ep::testing::sentence_of;
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, k, t);
+
+template <class T, std::size_t Rank>
+bool agrees(const ep::array<T, Rank>& got, const ep::array<T, Rank>& expected) {
+    bool same = got.extents() == expected.extents();
+    for (index at = 0; same && at < got.size(); ++at) {
+        same = std::abs(got.data()[at] - expected.data()[at]) <= 1e-12 * (1 + std::abs(double(expected.data()[at])));
+    }
+    return same;
+}
+
+std::size_t bytes_of(const ep::plan& plan, int ranks) {
+    std::size_t all = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        all += plan.bytes_sent(rank);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("running sums along a cut label hand on a row a round") {
+    ep::context world(MPI_COMM_WORLD);
+    const int ranks = world.size();
+    for (const index length : {index(0), index(1), index(ranks - 1), index(3 * ranks + 1)}) {
+        ep::array<double, 2> x({length, 5}), sums({length, 5}), products({length, 5});
+        x(t, j) = ep::join(ep::uniform(5), ep::iota(t), ep::iota(j));
+        sums(t, j) = ep::cumsum(t, 2.0 * x(t, j));
+        products(t, j) = ep::cumprod(t, 2.0 * x(t, j));
+        for (int across = 1; across <= ranks; ++across) {
+            const int down = ranks / across;
+            if (down * across != ranks || down > length || across > 5) {
+                continue;
+            }
+            ep::tensor<double, 2> X = ep::from_root(x, 0), Y, S, P;
+            Y(t, j) = 2.0 * X(t, j);
+            S(t, j) = ep::cumsum(t, Y(t, j));
+            P(t, j) = ep::cumprod(t, Y(t, j));
+            for (ep::tensor<double, 2>* each : {&Y, &S, &P}) {
+                each->pinned({{t, down}, {j, across}});
+            }
+            const ep::plan moves = ep::decompose(world, Y);
+            const ep::plan plan = ep::decompose(world, S, P);
+            const ep::results made = plan.run(world);
+            CHECK(agrees(made.get(S).allgather(), sums));
+            CHECK(agrees(made.get(P).allgather(), products));
+            CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+            std::size_t rows = 0;  // of each of the two
+            for (int reach = 1; reach < down; reach *= 2) {
+                rows += std::size_t(down - reach);
+            }
+            CHECK(bytes_of(plan, ranks) - bytes_of(moves, ranks) == 2 * rows * 5 * sizeof(double));
+        }
+    }
+}
+
+TEST_CASE("running sums and largest elements in graphs, cut as the planner likes") {
+    ep::context world(MPI_COMM_WORLD);
+    std::mt19937 bits(23);
+    const auto random = [&](int from, int to) { return index(std::uniform_int_distribution<int>(from, to)(bits)); };
+    for (int round = 0; round < 24; ++round) {
+        const index m = random(1, 9), n = random(3, 11), count = random(1, 3);
+        ep::array<double, 2> x({m, n}), z, v, shifted;
+        ep::array<index, 2> p;
+        ep::array<double, 1> weights;
+        x(i, t) = ep::join(ep::uniform(std::uint64_t(round)), ep::iota(i), ep::iota(t));
+        ep::tensor<double, 2> X = ep::from_root(x, round % world.size()), Z, V, Shifted;
+        if (round % 3 == 1) {
+            X(i, t) = 3.0 * X(i, t);
+            x(i, t) = 3.0 * x(i, t);
+        }
+        ep::tensor<index, 2> P;
+        ep::tensor<double, 1> Weights;
+        const auto write = [&](auto& from, auto& sums, auto& values, auto& places, auto& part, auto& all) {
+            const auto largest = ep::top_k(k, t, from(i, t), count);
+            sums(t, i) = ep::cumsum(t, ep::exp(from(i, t))) + from(i, t);
+            values(i, k) = 2.0 * largest.values;
+            places(k, i) = largest.places;
+            part(i, t) = ep::cumsum(i, from(i, t + 1) - from(i, t));
+            all(t) = ep::sum(i, ep::cumsum(t, sums(t, i)) * from(i, t));
+        };
+        write(x, z, v, p, shifted, weights);
+        write(X, Z, V, P, Shifted, Weights);
+        const ep::objective asked[] = {ep::objective::time, ep::objective::bytes, ep::objective::paper};
+        const ep::plan plan = ep::decompose(world, {.objective = asked[round % 3]}, Z, V, P, Shifted, Weights);
+        const ep::results made = plan.run(world);
+        CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+        CHECK(agrees(made.get(Z).allgather(), z));
+        CHECK(agrees(made.get(V).allgather(), v));
+        CHECK(agrees(made.get(P).allgather(), p));
+        CHECK(agrees(made.get(Shifted).allgather(), shifted));
+        CHECK(agrees(made.get(Weights).allgather(), weights));
+    }
+}
+
+TEST_CASE("uneven and empty blocks of running sums") {
+    ep::context world(MPI_COMM_WORLD);
+    const int ranks = world.size();
+    std::vector<index> points{0};
+    for (int rank = 1; rank < ranks; ++rank) {
+        points.push_back(rank < 3 ? 0 : 4);  // of the first ranks nothing, then four indices, then nothing again
+    }
+    points.push_back(9);
+    ep::array<double, 1> x({9}), sums({9});
+    x(t) = 1.0 + ep::iota(t);
+    sums(t) = ep::cumsum(t, x(t));
+    ep::tensor<double, 1> X = ep::from_root(x, 0), S;
+    S(t) = ep::cumsum(t, X(t));
+    S.pinned({{"t", ep::cut_points(points)}});
+    const ep::plan plan = ep::decompose(world, S);
+    const ep::results made = plan.run(world);
+    CHECK(agrees(made.get(S).allgather(), sums));
+    CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+}
+
+TEST_CASE("what is wrong with largest elements is one sentence at decompose") {
+    ep::context world(MPI_COMM_WORLD);
+    ep::tensor<double, 2> X = ep::generate<double>({2, 3}, ep::uniform(1)), V;
+    V(i, k) = ep::top_k(k, j, X(i, j), 4).values;
+    CHECK(sentence_of([&] { ep::decompose(world, V); }).find("ep::top_k: 4 elements are wanted of rows that have 3") !=
+          std::string::npos);
+    ep::tensor<double, 2> Unsaid;
+    CHECK(sentence_of([&] {
+              Unsaid(i, k) = ep::top_k(k, j, X(i, j)).values;
+              ep::decompose(world, Unsaid);
+          }).find("nothing says the extent of label k") != std::string::npos);
+    ep::tensor<double, 2> S;
+    S(i, j) = ep::cumsum(j, X(i, j));
+    CHECK(sentence_of([&] {
+              ep::plan_with({.processes = 2}, ep::hand_cuts().cut(S, {{"j'", 2}}), S);
+          }).find("cannot cut label j'") != std::string::npos);
+}
+
+}  // namespace running_test
