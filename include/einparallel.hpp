@@ -19,7 +19,7 @@ namespace einparallel {}
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/analysis.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/numpy_subscripts.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>

@@ -5,7 +5,7 @@
 #include "names.hpp"
 
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
 
 #include <cmath>

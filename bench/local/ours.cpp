@@ -7,7 +7,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/functions.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/row_functions.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/label.hpp>
 
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
 
 #include "functors.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // The application's own ⊗ and maps in random statements; the oracle has them under the same names.
 
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 namespace differential {
 

@@ -5,7 +5,7 @@
 #include <einparallel/data/execute.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>

@@ -6,7 +6,7 @@
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <support/blocks.hpp>
 #include <support/graphs.hpp>

@@ -4,7 +4,7 @@
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/kernel/softmax.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <einparallel/array/operand.hpp>
 #include <einparallel/notation/analysis.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <doctest/doctest.h>
 

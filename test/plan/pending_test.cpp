@@ -5,7 +5,7 @@
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/offers.hpp>

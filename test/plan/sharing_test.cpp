@@ -4,7 +4,7 @@
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/plan/decompose.hpp>
 
 #include <doctest/doctest.h>

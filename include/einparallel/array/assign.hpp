@@ -12,7 +12,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/leaves.hpp>
 #include <einparallel/notation/search_range.hpp>
 

@@ -11,7 +11,7 @@
 // All threads of a block reach the same barriers, and all threads of a warp the same loads and stores.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <bit>
 #include <cstdint>

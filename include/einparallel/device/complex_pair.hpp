@@ -2,7 +2,7 @@
 // Complex numbers and their functions in device code, where those of std::complex are the host's only.
 
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cstdint>
 

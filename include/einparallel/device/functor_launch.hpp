@@ -10,7 +10,6 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 

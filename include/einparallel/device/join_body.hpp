@@ -5,7 +5,7 @@
 #include <einparallel/device/join_programs.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
 #include <cstdint>

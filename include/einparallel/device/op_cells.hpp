@@ -2,7 +2,7 @@
 // Op programs in device code: values of any element type in cells of 8 or 16 bytes, and what instructions make of them.
 
 #include <einparallel/device/complex_pair.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <einparallel/device/join_body.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <cmath>

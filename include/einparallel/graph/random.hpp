@@ -2,7 +2,7 @@
 // Random numbers by index: a pure function of the seed and of the element's place, so that they are the same on any
 // number of ranks. Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3").
 
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <array>
 #include <cmath>

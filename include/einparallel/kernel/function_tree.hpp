@@ -4,7 +4,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
-#include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 

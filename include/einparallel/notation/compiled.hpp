@@ -27,6 +27,13 @@
 // A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
 // named after them, so that another library is a link error which says why.
 
+/// Of operators and maps: plain functors that a device compiler may compile for both sides.
+#if defined(__CUDACC__)
+#define EINPARALLEL_HOST_DEVICE __host__ __device__
+#else
+#define EINPARALLEL_HOST_DEVICE
+#endif
+
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 
 #define EINPARALLEL_INLINE

@@ -1,7 +1,7 @@
 #pragma once
 // What the library can hold in a tensor, as a run-time value: vertices and buffers are untyped, handles are not.
 
-#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <complex>
 #include <cstddef>

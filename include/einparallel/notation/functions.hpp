@@ -108,7 +108,7 @@ struct other_arguments : refused_node {
 
 }  // namespace detail
 
-/// A word of its own with other arguments: refused.
+/// A word of its own with other arguments: refused. To be undefined by notation/row_functions.hpp.
 #define EINPARALLEL_DETAIL_REFUSES_OTHERS(word)                                                        \
     template <class... Arguments>                                                                      \
         requires detail::MeantForExpressions<Arguments...> detail::other_arguments<Arguments...> word( \
@@ -284,77 +284,6 @@ auto join(Function function, const A& a, const B& b, const Rest&... rest) {
     return detail::applied<Function>(std::move(function), a, b, rest...);
 }
 
-namespace detail {
-
-template <class Function, class L, class E>
-auto along(const E& expression) {
-    if constexpr (appears_in<L, typename E::labels>) {
-        return row_node<Function, L, typename E::node>(expression);
-    } else {
-        return typename E::node(expression);
-    }
-}
-
-}  // namespace detail
-
-/// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
-/// §3), four vertices, one pass where a rank has whole rows. A label of its argument that is missing on the left must
-/// be reduced explicitly, inside, softmax(t, sum(d, Q(s, d) * K(t, d))), or outside, for an implicit sum would be taken
-/// outside; its own label may be summed so: softmax(t, S(s, t)) * V(t, d).
-template <Label L, Expression E>
-auto softmax(const L& /*over*/, const E& expression) {
-    constexpr bool present = detail::appears_in<L, typename E::labels>;
-    static_assert(present, "softmax over a label: this label appears in no operand of the expression");
-    return detail::along<detail::softmax_function, L>(expression);
-}
-
-/// Running sums and products along a label: element t is that of the elements 0 to t, Σ where(iota(s) <= iota(t), x(s),
-/// 0), computed in one pass. Where ranks cut the label they hand on what their blocks sum to, in ⌈log2 ranks⌉ rounds.
-///@{
-template <Label L, Expression E>
-auto cumsum(const L& /*along*/, const E& expression) {
-    static_assert(detail::appears_in<L, typename E::labels>,
-                  "cumsum along a label: this label appears in no operand of the expression");
-    return detail::along<detail::running<op::sum_type>, L>(expression);
-}
-template <Label L, Expression E>
-auto cumprod(const L& /*along*/, const E& expression) {
-    static_assert(detail::appears_in<L, typename E::labels>,
-                  "cumprod along a label: this label appears in no operand of the expression");
-    return detail::along<detail::running<op::prod_type>, L>(expression);
-}
-///@}
-namespace detail {
-
-template <class Values, class Places>
-struct ranked_elements {
-    Values values;
-    Places places;
-};
-template <class Function, class K, class Over, class E>
-auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks) {
-    auto pair = make_join(Function{}, expression, ranks);
-    return reduce_node<ranked_sum, label_list<Over>, decltype(pair)>({}, std::move(pair));
-}
-
-}  // namespace detail
-
-/// The largest elements along label `over`, number 0 to the extent of label `k` less 1, which the left side says, or
-/// another operand, or `count`: `auto [values, places] = ep::top_k(k, j, A(i, j), 5)`, two expressions with k where A
-/// has j; places are of type ep::index. Of equal elements the one with the lower index comes first, NaN comes last.
-/// Label `over` is never cut: ranks have whole rows.
-template <Label K, Label Over, Expression E>
-auto top_k(const K& k, const Over& /*over*/, const E& expression, index count = -1) {
-    constexpr bool present = detail::appears_in<Over, typename E::labels>;
-    static_assert(present, "top_k over a label: this label appears in no operand of the expression");
-    static_assert(!detail::appears_in<K, typename E::labels>,
-                  "top_k: the label of the results is one that the expression does not have");
-    const auto ranks = iota(k, count);
-    auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
-    auto places = detail::ranked<detail::place_of_rank, K, Over>(expression, ranks);
-    return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
-}
-
 /// Other words with arguments that they do not take.
 ///@{
 EINPARALLEL_DETAIL_REFUSES_OTHERS(reduce);
@@ -366,10 +295,6 @@ EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(map);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(join);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(softmax);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(cumsum);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(cumprod);
 ///@}
-#undef EINPARALLEL_DETAIL_REFUSES_OTHERS
 
 }  // namespace einparallel

@@ -1,8 +1,8 @@
 #pragma once
 // ⊕, ⊗ and maps: the functors that an einsum is made of.
 
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_code.hpp>
 
 #include <cmath>
