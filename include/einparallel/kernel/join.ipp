@@ -176,7 +176,7 @@ private:
     }
     static index width_of(const row_program& program, index widest) {
         if (is_chain(program)) {
-            return row_worker::least_width;
+            return index(row_worker::largest_row) / widest;
         }
         const index each = index(memory_bytes / (program.operands + rows_of(program))) - 1024;
         return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;

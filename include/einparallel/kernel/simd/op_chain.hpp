@@ -132,18 +132,20 @@ private:
         constexpr op_link link = without_number(Link);
         constexpr bool is_product = link >= op_link::add_product;
         do {
-            const T* const x = static_cast<const T*>(from[each]);
-            const T* const y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]);
+            constexpr index width = sizeof(Value) / sizeof(T);
+            const T* x = static_cast<const T*>(from[each]) + (Link == link ? at : 0);
+            const T* y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]) + at;
+            // One register for all parts: else there is one for each of them, over all links.
+            __asm__("" : "+r"(x), "+r"(y));
             const Value number = *x - Value{};  // x − 0 is x, where 0 + x is not: −0
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Count; ++part) {
-                const index place = at + part * index(sizeof(Value) / sizeof(T));
                 Value there = number;
                 if constexpr (Link == link) {
-                    __builtin_memcpy(&there, x + place, sizeof(Value));
+                    __builtin_memcpy(&there, x + part * width, sizeof(Value));
                 }
                 if constexpr (is_product) {
                     Value second;
-                    __builtin_memcpy(&second, y + place, sizeof(Value));
+                    __builtin_memcpy(&second, y + part * width, sizeof(Value));
                     there = there * second;
                 }
                 Value& value = values[part];
