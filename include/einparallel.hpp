@@ -39,7 +39,7 @@ namespace einparallel {}
 // Arrays, and einsums that run at once.
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
-#include <einparallel/array/padded.hpp>
+#include <einparallel/array/shape.hpp>
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
@@ -53,7 +53,7 @@ namespace einparallel {}
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
-#include <einparallel/graph/padded.hpp>
+#include <einparallel/graph/shape.hpp>
 #include <einparallel/graph/part.hpp>
 #include <einparallel/graph/random.hpp>
 #include <einparallel/io/npy.hpp>
