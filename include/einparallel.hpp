@@ -39,8 +39,8 @@ namespace einparallel {}
 // Arrays, and einsums that run at once.
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
-#include <einparallel/array/shape.hpp>
 #include <einparallel/array/print.hpp>
+#include <einparallel/array/shape.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
@@ -53,9 +53,9 @@ namespace einparallel {}
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
-#include <einparallel/graph/shape.hpp>
 #include <einparallel/graph/part.hpp>
 #include <einparallel/graph/random.hpp>
+#include <einparallel/graph/shape.hpp>
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.

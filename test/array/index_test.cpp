@@ -395,17 +395,18 @@ int wrong_reshapes(random_numbers& random) {
     const auto A = filled<int, From>(extents, random);
     const std::array<index, To> wanted = factors_of<To>(A.size(), random);
     ep::array<int, To> Z(wanted);
-    std::apply([&](auto... labels) { Z(labels...) = ep::reshape(A, wanted)(labels...) * 2; }, [&] {
-        if constexpr (To == 1) {
-            return std::tuple(a);
-        } else if constexpr (To == 2) {
-            return std::tuple(a, b);
-        } else if constexpr (To == 3) {
-            return std::tuple(a, b, d);
-        } else {
-            return std::tuple(a, b, d, e);
-        }
-    }());
+    std::apply([&](auto... labels) { Z(labels...) = ep::reshape(A, wanted)(labels...) * 2; },
+               [&] {
+                   if constexpr (To == 1) {
+                       return std::tuple(a);
+                   } else if constexpr (To == 2) {
+                       return std::tuple(a, b);
+                   } else if constexpr (To == 3) {
+                       return std::tuple(a, b, d);
+                   } else {
+                       return std::tuple(a, b, d, e);
+                   }
+               }());
     int wrong = 0;
     for (index at = 0; at < A.size(); ++at) {
         wrong += Z.data()[at] == 2 * A.data()[at] ? 0 : 1;
@@ -439,11 +440,13 @@ TEST_CASE("arrays with other extents: views, without a copy") {
     CHECK(ep::reshape(ep::view<double, 2>(A.data(), {3, 1}, {4, 100}), {1, 3, 1}).strides()[1] == 4);
     CHECK(sentence_of([&] { static_cast<void>(ep::reshape(part, {8})); }) ==
           "ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before");
-    CHECK(sentence_of([&] { static_cast<void>(ep::reshape(A, {5, 5})); }) ==
-          "ep::reshape: 24 elements cannot have extents of which the product is 25");
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::reshape(A, {5, 5}));
+          }) == "ep::reshape: 24 elements cannot have extents of which the product is 25");
     CHECK(sentence_of([&] { static_cast<void>(ep::reshape(A, {-4, -6})); }).find("ep::reshape: ") == 0);
-    CHECK(sentence_of([&] { static_cast<void>(ep::reshape(A, {index(1) << 62, 8})); }) ==
-          "ep::reshape: 24 elements cannot have extents of which the product is beyond 2^59");
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::reshape(A, {index(1) << 62, 8}));
+          }) == "ep::reshape: 24 elements cannot have extents of which the product is beyond 2^59");
     ep::array<double, 1> one({1});
     one(0) = 3;
     CHECK(ep::reshape(one, {}).value() == 3);

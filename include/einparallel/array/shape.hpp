@@ -182,9 +182,10 @@ auto reshaped(A&& tensor, const std::array<index, Rank>& extents) {
 
 template <class... Arguments>
 struct other_than_tensors : refused {
-    static_assert(fits<Arguments...>,
-                  "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
-                  "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
+    static_assert(
+        fits<Arguments...>,
+        "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
+        "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
 };
 
 }  // namespace EINPARALLEL_DETAIL
@@ -217,8 +218,8 @@ auto slice(A&& tensor, const detail::corner<detail::readable_t<A>::rank>& begin,
 }
 
 /// Arrays one behind the other along a dimension, their other extents being equal: ep::concatenate(0, A, B, C)(i, j).
-/// Nothing is copied: what reads it is computed in parts. Temporary arrays are kept alive. Other extents that differ are
-/// an ep::error.
+/// Nothing is copied: what reads it is computed in parts. Temporary arrays are kept alive. Other extents that differ
+/// are an ep::error.
 template <detail::DenseOperand A, detail::DenseOperand... More>
     requires(std::is_same_v<detail::readable_t<A>, detail::readable_t<More>>&&...)
 auto concatenate(std::size_t dimension, A&& first, More&&... more) {

@@ -25,7 +25,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> o
                                                        std::span<const label_id> labels,
                                                        std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere) {
-    if (of->is_view() && at.empty()) {
+    if (of->is_view() && at.empty() && !of->bounds.empty()) {
         std::vector<index_function> whole(of->bounds.size());
         std::vector<label_id> dimensions;
         for (index_function& each : whole) {

@@ -122,12 +122,12 @@ auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& b
     using T = typename Operand::value_type;
     const std::shared_ptr<vertex> read = detail::vertex_of(tensor);
     return detail::shaped_by<Operand>({read}, [&] {
-        const auto extents =
-            detail::padded_extents(detail::listed_extents<Operand::rank>(read->bounds), before, after);
+        const auto extents = detail::padded_extents(detail::listed_extents<Operand::rank>(read->bounds), before, after);
         const T made = detail::converted<T>(value);
         const std::array<index_function, 1> first{};
-        return detail::placed(read, before, extents,
-                              detail::viewed(detail::constant_vertex(element_type_of<T>(), &made, {1}), first, extents));
+        return detail::placed(
+            read, before, extents,
+            detail::viewed(detail::constant_vertex(element_type_of<T>(), &made, {1}), first, extents));
     });
 }
 
@@ -146,8 +146,8 @@ auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& beg
     });
 }
 
-/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays: an operand; each of them rests
-/// where it is, and of each what a rank reads is moved.
+/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays: an operand; each of them
+/// rests where it is, and of each what a rank reads is moved.
 template <detail::Shaped A, detail::Shaped... More>
     requires(std::is_same_v<detail::shaped_t<A>, detail::shaped_t<More>>&&...)
 auto concatenate(std::size_t dimension, const A& first, const More&... more) {
@@ -157,8 +157,8 @@ auto concatenate(std::size_t dimension, const A& first, const More&... more) {
         std::array<index, Operand::rank> extents{};
         std::vector<std::array<index, Operand::rank>> lower;
         for (const std::shared_ptr<vertex>& each : read) {
-            lower.push_back(detail::append_extents(
-                extents, dimension, detail::listed_extents<Operand::rank>(each->bounds), lower.empty()));
+            lower.push_back(detail::append_extents(extents, dimension,
+                                                   detail::listed_extents<Operand::rank>(each->bounds), lower.empty()));
         }
         std::shared_ptr<vertex> all;
         for (std::size_t each = read.size(); each-- > 0;) {
@@ -168,8 +168,8 @@ auto concatenate(std::size_t dimension, const A& first, const More&... more) {
     });
 }
 
-/// The elements of a recorded tensor with other extents, in row-major order, as ep::reshape of an array: an operand. The
-/// planner knows where its elements lie: cuts of outermost dimensions that correspond move nothing, others what a
+/// The elements of a recorded tensor with other extents, in row-major order, as ep::reshape of an array: an operand.
+/// The planner knows where its elements lie: cuts of outermost dimensions that correspond move nothing, others what a
 /// rank's block lacks, in the plan's bytes. A view is made first.
 template <detail::Shaped A, std::size_t Rank>
 auto reshape(const A& tensor, const extent (&extents)[Rank]) {

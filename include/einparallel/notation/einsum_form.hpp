@@ -208,12 +208,12 @@ struct einsum_form {
         });
     }
 
-    /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is read
-    /// through several dimensions at once lies in rows that follow each other.
+    /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
+    /// read through several dimensions at once lies in rows that follow each other.
     [[nodiscard]] bool lies_in_pieces(std::size_t operand) const {
         return is_viewed(operand) && !detail::any_in(all_reads(), [&](const operand_read* read) {
-            return read->operand == operand && read->is_reshaped();
-        });
+                   return read->operand == operand && read->is_reshaped();
+               });
     }
 
     [[nodiscard]] label_class class_of(label_id label) const {
