@@ -15,6 +15,7 @@ namespace einparallel {}
 
 // What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
 // clang-format off
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -25,6 +26,7 @@ namespace einparallel {}
 #include <einparallel/array/view.hpp>
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
+#include <einparallel/array/shape.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -40,7 +42,6 @@ namespace einparallel {}
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
 #include <einparallel/array/print.hpp>
-#include <einparallel/array/shape.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>

@@ -69,11 +69,12 @@ enum class list_of_numbers : std::uint8_t { of_distributed, of_padded, of_slice 
 /// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
 template <std::size_t Rank, list_of_numbers Of = list_of_numbers::of_distributed>
 struct per_dimension : std::array<index, Rank> {
+    template <std::convertible_to<extent> I>
+    per_dimension(const std::array<I, Rank>& numbers) : std::array<index, Rank>(listed_extents<Rank>(numbers)) {}
     template <std::convertible_to<extent>... Numbers>
-    per_dimension(Numbers... numbers) : per_dimension(std::array<extent, sizeof...(Numbers)>{numbers...}) {}
-    template <std::convertible_to<extent> I, std::size_t Count>
-    per_dimension(const std::array<I, Count>& numbers) : std::array<index, Rank>(listed_extents<Rank>(numbers)) {
-        constexpr bool fits = Count == Rank;
+    per_dimension(Numbers... numbers)
+        : std::array<index, Rank>(listed_extents<Rank>(std::array<extent, sizeof...(Numbers)>{numbers...})) {
+        constexpr bool fits = sizeof...(Numbers) == Rank;
         static_assert(fits || Of != list_of_numbers::of_distributed,
                       "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
         static_assert(fits || Of != list_of_numbers::of_padded,
