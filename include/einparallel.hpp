@@ -15,6 +15,7 @@ namespace einparallel {}
 
 // What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
 // clang-format off
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -25,6 +26,7 @@ namespace einparallel {}
 #include <einparallel/array/view.hpp>
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
+#include <einparallel/array/shape.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -39,7 +41,6 @@ namespace einparallel {}
 // Arrays, and einsums that run at once.
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
-#include <einparallel/array/padded.hpp>
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
@@ -53,9 +54,9 @@ namespace einparallel {}
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
-#include <einparallel/graph/padded.hpp>
 #include <einparallel/graph/part.hpp>
 #include <einparallel/graph/random.hpp>
+#include <einparallel/graph/shape.hpp>
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.

@@ -12,8 +12,10 @@
 #include <complex>
 #include <cstdint>
 #include <random>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace index_test {
 
@@ -363,6 +365,202 @@ TEST_CASE("what cannot be is one sentence, and nothing is written") {
         CHECK(got.substr(0, expected.size()) == expected);
     }
     CHECK(std::all_of(Z.data(), Z.data() + 4, [](double each) { return each == 0; }));
+}
+
+namespace {
+
+/// Another factorisation of as many elements, of at most four extents; the last one takes what is left.
+template <std::size_t Rank>
+std::array<index, Rank> factors_of(index count, random_numbers& random) {
+    std::array<index, Rank> made{};
+    for (std::size_t dimension = 0; dimension + 1 < Rank; ++dimension) {
+        index factor = random(1, 6);
+        while (count % factor != 0) {
+            factor = random(1, 6);
+        }
+        made[dimension] = factor;
+        count /= factor;
+    }
+    made[Rank - 1] = count;
+    return made;
+}
+
+template <std::size_t From, std::size_t To>
+int wrong_reshapes(random_numbers& random) {
+    EINPARALLEL_LABELS(a, b, d, e);
+    std::array<index, From> extents{};
+    for (index& extent : extents) {
+        extent = random(0, 19) == 0 ? 0 : random(1, 3) * random(1, 2);
+    }
+    const auto A = filled<int, From>(extents, random);
+    const std::array<index, To> wanted = factors_of<To>(A.size(), random);
+    ep::array<int, To> Z(wanted);
+    std::apply([&](auto... labels) { Z(labels...) = ep::reshape(A, wanted)(labels...) * 2; },
+               [&] {
+                   if constexpr (To == 1) {
+                       return std::tuple(a);
+                   } else if constexpr (To == 2) {
+                       return std::tuple(a, b);
+                   } else if constexpr (To == 3) {
+                       return std::tuple(a, b, d);
+                   } else {
+                       return std::tuple(a, b, d, e);
+                   }
+               }());
+    int wrong = 0;
+    for (index at = 0; at < A.size(); ++at) {
+        wrong += Z.data()[at] == 2 * A.data()[at] ? 0 : 1;
+    }
+    return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("arrays with other extents: views, without a copy") {
+    random_numbers random(31);
+    int wrong = 0;
+    for (int round = 0; round < 40; ++round) {
+        wrong += wrong_reshapes<1, 2>(random) + wrong_reshapes<2, 1>(random) + wrong_reshapes<2, 2>(random);
+        wrong += wrong_reshapes<3, 2>(random) + wrong_reshapes<2, 4>(random) + wrong_reshapes<4, 3>(random);
+        wrong += wrong_reshapes<4, 4>(random) + wrong_reshapes<1, 1>(random);
+    }
+    CHECK(wrong == 0);
+
+    auto A = filled<double, 2>({6, 4}, random);
+    ep::view<double, 2> seen = ep::reshape(A, {8, 3});
+    CHECK(seen.data() == A.data());
+    seen(7, 2) = 5;  // writes
+    CHECK(A(5, 3) == 5);
+    const ep::view<const double, 1> flat = ep::reshape(std::as_const(A), {24});
+    CHECK(&flat(23) == &A(5, 3));
+    // Rows of a part: their dimensions can be split, not fused.
+    const ep::view<double, 2> part = ep::slice(A, {1, 0}, {5, 2});
+    const ep::view<double, 3> split = ep::reshape(part, {2, 2, 2});
+    CHECK(&split(1, 0, 1) == &A(3, 1));
+    CHECK(ep::reshape(ep::view<double, 2>(A.data(), {3, 1}, {4, 100}), {1, 3, 1}).strides()[1] == 4);
+    CHECK(sentence_of([&] { static_cast<void>(ep::reshape(part, {8})); }) ==
+          "ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before");
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::reshape(A, {5, 5}));
+          }) == "ep::reshape: 24 elements cannot have extents of which the product is 25");
+    CHECK(sentence_of([&] { static_cast<void>(ep::reshape(A, {-4, -6})); }).find("ep::reshape: ") == 0);
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::reshape(A, {index(1) << 62, 8}));
+          }) == "ep::reshape: 24 elements cannot have extents of which the product is beyond 2^59");
+    ep::array<double, 1> one({1});
+    one(0) = 3;
+    CHECK(ep::reshape(one, {}).value() == 3);
+    ep::array<double, 1> kept;  // a temporary lives as long as what reads it
+    kept(i) = ep::reshape(ep::array<double, 2>{{1, 2, 3}, {4, 5, 6}}, {6})(5 - i);
+    CHECK(kept(0) == 6);
+    CHECK(kept(5) == 1);
+}
+
+TEST_CASE("parts of arrays: views that read and write in place") {
+    random_numbers random(32);
+    auto A = filled<int, 3>({5, 4, 3}, random);
+    const ep::view<int, 3> part = ep::slice(A, {2, 0, 1}, std::array<int, 3>{5, 3, 3});
+    CHECK(part.extents() == std::array<index, 3>{3, 3, 2});
+    ep::array<int, 2> Z;
+    Z(i, j) = part(i, j, r) * ep::slice(A, {0, 0, 0}, {3, 3, 2})(i, j + 0, r);
+    int wrong = 0;
+    for (index u = 0; u < 3; ++u) {
+        for (index v = 0; v < 3; ++v) {
+            wrong += Z(u, v) == A(u + 2, v, 1) * A(u, v, 0) + A(u + 2, v, 2) * A(u, v, 1) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+    part(i, j, r) = 7;
+    CHECK(std::count(A.data(), A.data() + A.size(), 7) == 18);
+    CHECK(ep::slice(A, {0, 2, 0}, {5, 2, 3}).size() == 0);
+    ep::array<int, 1> row;
+    row(i) = ep::slice(ep::array<int, 1>{1, 2, 3, 4}, {1}, {3})(i);
+    CHECK(row.extents() == std::array<index, 1>{2});
+    CHECK(row(1) == 3);
+    const auto said = [&](std::array<index, 3> begin, std::array<index, 3> end) {
+        return sentence_of([&] { static_cast<void>(ep::slice(A, begin, end)); });
+    };
+    CHECK(said({0, 0, 0}, {5, 5, 3}) == "ep::slice: dimension 1 from 0 to 5 is no part of its extent 4");
+    CHECK(said({-1, 0, 0}, {5, 4, 3}) == "ep::slice: dimension 0 from -1 to 5 is no part of its extent 5");
+    CHECK(said({0, 0, 2}, {5, 4, 1}) == "ep::slice: dimension 2 from 2 to 1 is no part of its extent 3");
+}
+
+TEST_CASE("arrays one behind the other") {
+    random_numbers random(33);
+    int wrong = 0;
+    for (int round = 0; round < 60; ++round) {
+        const index m = random(1, 5), q = random(1, 3);
+        const std::array<index, 3> n{random(1, 4), random(0, 3), random(1, 4)};
+        const auto A = filled<int, 3>({m, n[0], q}, random), B = filled<int, 3>({m, n[1], q}, random);
+        const auto C = filled<int, 3>({m, n[2] + 1, q}, random);
+        const auto all = ep::concatenate(1, A, B, ep::slice(C, {0, 1, 0}, {m, n[2] + 1, q}));
+        const auto element = [&](index u, index v, index w) {
+            return v < n[0] ? A(u, v, w) : v < n[0] + n[1] ? B(u, v - n[0], w) : C(u, v - n[0] - n[1] + 1, w);
+        };
+        const index whole = n[0] + n[1] + n[2];
+        CHECK(all.extents() == std::array<index, 3>{m, whole, q});
+        ep::array<int, 2> Z;
+        Z(i, j) = all(i, j, r);
+        const auto w = filled<int, 1>({2}, random);
+        ep::array<int, 2> Y({m, whole - 1});
+        Y(i, j) = all(i, whole - 1 - j - s, 0) * w(s);
+        ep::array<int, 1> X;
+        X(i) = ep::max(all(i, j, r));
+        for (index u = 0; u < m; ++u) {
+            int most = element(u, 0, 0);
+            for (index v = 0; v < whole; ++v) {
+                int sum = 0;
+                for (index at = 0; at < q; ++at) {
+                    sum += element(u, v, at);
+                    most = std::max(most, element(u, v, at));
+                }
+                wrong += Z(u, v) == sum ? 0 : 1;
+                if (v + 1 < whole) {
+                    const int two = element(u, whole - 1 - v, 0) * w(0) + element(u, whole - 2 - v, 0) * w(1);
+                    wrong += Y(u, v) == two ? 0 : 1;
+                }
+            }
+            wrong += X(u) == most ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+    ep::array<double, 1> both{0, 0, 0, 0, 0, 0};
+    const ep::view<double, 1> left(both.data(), {2}), middle(both.data() + 2, {2}), right(both.data() + 4, {2});
+    left(i) = 1.0;
+    right(i) = 2.0;
+    ep::array<double, 1> out;
+    middle(i) = ep::concatenate(0, left, right)(2 * i + 1);  // between what is read, and not read
+    CHECK(middle(0) == 1);
+    CHECK(middle(1) == 2);
+    CHECK(sentence_of([&] { right(i) = ep::concatenate(0, left, right)(i + 1); }).find("einsum: the output is also") ==
+          0);
+    out(i) = ep::concatenate(0, ep::array<double, 1>{1, 2}, left, ep::array<double, 1>{3, 4})(5 - i);
+    CHECK(out(0) == 4);
+    CHECK(out(5) == 1);
+    const ep::array<double, 2> A({2, 3}), B({3, 3});
+    CHECK(sentence_of([&] { static_cast<void>(ep::concatenate(1, A, A, B)); }) ==
+          "ep::concatenate: extents 2 and 3 of dimension 0 differ");
+    CHECK(sentence_of([&] { static_cast<void>(ep::concatenate(2, A, B)); }) ==
+          "ep::concatenate: there is no dimension 2 of 2");
+}
+
+TEST_CASE("extents come from a std::array of any integers") {
+    const std::array<int, 2> small{3, 4};
+    const std::array<std::size_t, 2> large{4, 1};
+    ep::array<double, 2> A(small);
+    CHECK(A.extents() == std::array<index, 2>{3, 4});
+    CHECK(ep::view<double, 2>(A.data(), small).strides() == std::array<index, 2>{4, 1});
+    CHECK(ep::view(A.data(), small, large).strides() == std::array<index, 2>{4, 1});
+    CHECK(ep::view(A.data(), std::array<unsigned, 1>{12}).extent(0) == 12);
+    CHECK(ep::padded(A, small, {1, 1}, 0.0).extents() == std::array<index, 2>{7, 9});
+    CHECK(ep::reshape(A, std::array<short, 3>{2, 2, 3}).extents() == std::array<index, 3>{2, 2, 3});
+    CHECK(ep::slice(A, {1, 1}, small).extents() == std::array<index, 2>{2, 3});
+    CHECK(ep::placeholder<double>(small).extents() == std::vector<index>{3, 4});
+    CHECK(ep::generate<double>(large, [](auto, auto) { return 1.0; }).extents() == std::vector<index>{4, 1});
+    CHECK(ep::placeholder<double>(std::array<int, 0>{}).extents().empty());
+    CHECK(ep::generate<double>({}, [] { return 1.0; }).extents().empty());
+    double number = 2;
+    CHECK(ep::view<double, 0>(&number, {}).value() == 2);
 }
 
 }  // namespace index_test

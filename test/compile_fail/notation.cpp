@@ -304,6 +304,18 @@ void extents_of_a_tensor() {
 void view_without_braces() {
     ep::view<double, 2> V(A.data(), 2, 3);
 }
+// ERROR ONLY ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors
+void array_behind_tensor() {
+    C(i, k) = ep::concatenate(0, X, A)(i, k);
+}
+// ERROR ONLY ep::slice: begin and end have a number for each dimension
+void too_long_a_slice() {
+    C(i, k) = ep::slice(A, {0, 0, 0}, {1, 1})(i, k);
+}
+// ERROR ONLY ep::padded: before and after have a number for each dimension
+void padded_along_one_dimension() {
+    Z(i, k) = ep::padded(X, {1}, {1, 1}, 0.0)(i, k);
+}
 // ERROR ONLY ep::view: the number of strides differs from the rank
 void view_with_one_stride() {
     ep::view<double, 2> V(A.data(), {2, 3}, {1});

@@ -20,7 +20,7 @@ struct block_handle {
     std::size_t element_bytes = 0;
     const operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
 
-    /// The lowest and one past the highest address of its elements; equal where there are none.
+    /// The lowest and one past the highest address of its elements; equal where there are none. @pre one block
     EINPARALLEL_INLINE [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> touched() const;
 };
 

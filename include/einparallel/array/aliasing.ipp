@@ -15,12 +15,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
-    if (pieces != nullptr) {
-        const operand_pieces::piece& only = pieces->pieces.front();
-        const std::vector<index> own = extents_of(pieces->boxes.front());
-        return block_handle{only.data, own, only.strides.data(), element_bytes}.touched();
+/// A block that an operand lies in satisfies `is`.
+template <class Is>
+bool any_piece(const block_handle& of, const Is& is) {
+    bool any = false;
+    for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
+        const operand_pieces::piece& each = of.pieces->pieces[number];
+        const std::vector<index> extents = extents_of(of.pieces->boxes[number]);
+        any = is(block_handle{each.data, extents, each.strides.data(), of.element_bytes});
     }
+    return any;
+}
+
+EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto bytes = index(element_bytes);
     index lowest = 0;
@@ -104,14 +111,21 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const inde
 
 EINPARALLEL_INLINE void check_readable(const block_handle& block) {
     check_extents(block.extents);
+    if (block.pieces != nullptr) {
+        any_piece(block, [](const block_handle& each) { return check_readable(each), false; });
+        return;
+    }
     const auto [begin, end] = block.touched();
     expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
 }
 
 EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b) {
+    if (b.pieces != nullptr) {
+        return any_piece(b, [&](const block_handle& each) { return overlap(a, each); });
+    }
     const auto [a_begin, a_end] = a.touched();
     const auto [b_begin, b_end] = b.touched();
-    return a_begin < b_end && b_begin < a_end && (b.pieces != nullptr || !interleave(a, b));
+    return a_begin < b_end && b_begin < a_end && !interleave(a, b);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

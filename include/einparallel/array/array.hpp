@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace einparallel {
@@ -89,9 +90,10 @@ public:
     /// Rank 0: `ep::array<double, 0> s({})`.
     explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { reserve(); }
     /// From extents in a std::array. A template, so that a braced list never means this one.
-    template <std::same_as<std::array<index, Rank>> Extents>
+    template <detail::NumberArray Extents>
     explicit array(const Extents& extents, detail::first_elements are = detail::first_elements::zeros)
-        : extents_(extents) {
+        : extents_(detail::listed_extents<Rank>(extents)) {
+        static_assert(std::tuple_size_v<Extents> == Rank, "ep::array: the number of extents differs from the rank");
         reserve(are);
     }
 

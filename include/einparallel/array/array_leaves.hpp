@@ -35,17 +35,17 @@ struct array_leaves {
     static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
         return held.extents;
     }
-    template <class Operand>
-    static std::span<const index> extents_of(const padded_operand<Operand>& held) {
+    template <class T, std::size_t Rank>
+    static std::span<const index> extents_of(const joined_operand<T, Rank>& held) {
         return held.extents;
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const array_operand<T, Rank>& held) {
         return held.data;
     }
-    template <class Operand>
-    static const void* tensor_of(const padded_operand<Operand>& held) {
-        return held.operand.data;
+    template <class T, std::size_t Rank>
+    static const void* tensor_of(const joined_operand<T, Rank>& held) {
+        return held.parts.front().operand.data;
     }
     template <class Held>
     static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
@@ -67,31 +67,31 @@ struct array_leaves {
         const auto made = at(static_cast<const array_operand<T, Rank>&>(held), where...);
         return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
     }
-    template <class Operand, std::size_t Labels>
-    static auto at(const padded_operand<Operand>& held, std::span<const index_function> functions,
+    template <class T, std::size_t Rank, std::size_t Labels>
+    static auto at(const joined_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        using T = typename Operand::value_type;
-        struct padded_pieces : operand_pieces {
-            Operand inner;
-            T value;
+        struct joined_pieces : operand_pieces {
+            joined_operand<T, Rank> joined;
         };
-        const auto made = std::make_shared<padded_pieces>();
-        made->inner = held.operand;
-        made->value = held.value;
-        made->elsewhere = &made->value;
+        const auto made = std::make_shared<joined_pieces>();
+        made->joined = held;
+        made->elsewhere = &made->joined.value;
         made->at.assign(functions.begin(), functions.end());
-        for (std::size_t dimension = 0; dimension < Operand::rank; ++dimension) {
-            index_function& at = made->at[dimension];
-            at.constant -= held.before[dimension];
+        for (index_function& at : made->at) {
             for (const index_term& term : at.terms) {
                 at.constant +=
                     term.coefficient * ranges[std::size_t(find_in(labels, term.label) - labels.begin())].begin;
             }
         }
-        const Operand& inner = made->inner;
-        made->boxes.push_back(whole_box({inner.extents.begin(), inner.extents.end()}));
-        made->pieces.push_back({inner.data, {inner.strides.begin(), inner.strides.end()}});
-        pieces_operand<T, Labels> operand{{&made->value, {}, {}}, made};
+        for (const auto& part : held.parts) {
+            box& region = made->boxes.emplace_back();
+            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+                const index first = part.lower[dimension];
+                region.sides.push_back({first, first + part.operand.extents[dimension]});
+            }
+            made->pieces.push_back({part.operand.data, {part.operand.strides.begin(), part.operand.strides.end()}});
+        }
+        pieces_operand<T, Labels> operand{{&made->joined.value, {}, {}}, made};
         std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
                        [](interval range) { return range.size(); });
         return operand;

@@ -14,6 +14,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -39,16 +40,6 @@ inline constexpr bool is_a = false;
 template <class T, std::size_t Rank, template <class, std::size_t> class Of>
 inline constexpr bool is_a<Of<T, Rank>, Of> = true;
 
-/// A braced list as extents of a tensor of this rank.
-template <std::size_t Rank, std::size_t Count>
-std::array<index, Rank> listed_extents(const extent (&list)[Count]) {
-    std::array<index, Rank> extents{};
-    for (std::size_t dimension = 0; dimension < Rank && dimension < Count; ++dimension) {
-        extents[dimension] = list[dimension];
-    }
-    return extents;
-}
-
 /// Strided memory of the user's in an expression.
 template <Element T, std::size_t Rank>
 struct array_operand {
@@ -64,6 +55,21 @@ struct array_operand {
 template <Element T, std::size_t Rank>
 struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
+};
+
+/// Arrays in boxes of a larger one, and around them elements that no memory holds, all of them `value`.
+template <Element T, std::size_t Rank>
+struct joined_operand {
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+    struct part {
+        owned_operand<T, Rank> operand;
+        std::array<index, Rank> lower{};  ///< where its first element is
+    };
+
+    std::vector<part> parts;
+    std::array<index, Rank> extents{};
+    T value{};
 };
 
 /// Integers, or labels and functions of labels, as many as dimensions.

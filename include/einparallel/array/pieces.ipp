@@ -10,22 +10,96 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// The last dimension that the function of one runs through.
+EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> at, std::size_t dimension) {
+    while (dimension + 1 < at.size() && at[dimension + 1].is_fused) {
+        ++dimension;
+    }
+    return dimension;
+}
+
+EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+        interval& side = region.sides[dimension];
+        for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
+            const interval next = std::exchange(region.sides[++dimension], {0, 1});
+            side = side.empty() || next.empty() ? interval{}
+                                                : interval{side.begin * bounds[dimension] + next.begin,
+                                                           (side.end - 1) * bounds[dimension] + next.end};
+        }
+    }
+    return region;
+}
+
+EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+        const std::size_t last = last_fused(at, dimension);
+        if (last == dimension) {
+            continue;
+        }
+        index inner = element_count(bounds.subspan(dimension, last + 1 - dimension));
+        interval rest = intersect(region.sides[dimension], {0, inner});
+        bool is_whole = false;  // of rows that follow each other, all
+        for (; dimension <= last; ++dimension) {
+            interval& side = region.sides[dimension];
+            inner /= bounds[dimension];
+            side = is_whole ? interval{0, bounds[dimension]} : interval{rest.begin / inner, (rest.end - 1) / inner + 1};
+            side.end = rest.empty() ? side.begin : side.end;
+            is_whole = is_whole || side.size() > 1;
+            rest = {rest.begin - side.begin * inner, rest.end - side.begin * inner};
+        }
+        dimension = last;
+    }
+    return region;
+}
+
 EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
-                                         const box& region, std::span<const index> strides, std::span<index> made) {
+                                         const box& region, std::span<const index> strides, std::span<index> made,
+                                         std::span<const index> bounds) {
     std::fill(made.begin(), made.end(), 0);
     index first = 0;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        first += (at[dimension].constant - region.sides[dimension].begin) * strides[dimension];
-        for (const index_term& term : at[dimension].terms) {
+        const index_function& function = at[dimension];
+        index begin = region.sides[dimension].begin;
+        for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
+            ++dimension;
+            begin = begin * bounds[dimension] + region.sides[dimension].begin;
+        }
+        first += (function.constant - begin) * strides[dimension];
+        for (const index_term& term : function.terms) {
             made[std::size_t(find_in(labels, term.label) - labels.begin())] += term.coefficient * strides[dimension];
         }
     }
     return first;
 }
 
-/// ⌈a / b⌉. @pre b > 0
-constexpr index quotient_above(index a, index b) {
-    return a / b + (a % b > 0 ? 1 : 0);
+EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> bounds,
+                                                         std::span<const index> extents) {
+    std::vector<index_function> at(bounds.size());
+    std::size_t label = 0;
+    for (std::size_t dimension = 0; dimension < bounds.size() && element_count(bounds) > 0; ++dimension) {
+        index_function& function = at[dimension];
+        const std::size_t first = label;
+        const std::size_t outermost = dimension;
+        index here = bounds[dimension];
+        for (index there = 1; here > 1 && there != here;) {  // as many elements on both sides
+            if (there < here) {
+                there *= extents[label++];
+            } else {
+                at[++dimension].is_fused = true;
+                here *= bounds[dimension];
+            }
+        }
+        index stride = here;
+        for (std::size_t each = first; each < label; ++each) {
+            stride /= extents[each];
+            if (extents[each] > 1) {
+                function.terms.push_back({label_id(each), stride});
+            }
+        }
+        function.is_whole = function.terms.size() == 1 && dimension == outermost;
+    }
+    return at;
 }
 
 /// Cuts ranges until every read is in one box.

@@ -47,8 +47,6 @@ template <class Operand, class... Indices, bool Recorded>
 inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> = stands_in<Operand, Recorded> &&
                                                                                   (index_stands_in<Indices, Recorded> &&
                                                                                    ...);
-template <class Operand, class Value, bool Recorded>
-inline constexpr bool stands_in<padded_operand<Operand, Value>, Recorded> = stands_in<Operand, Recorded>;
 
 }  // namespace einparallel::detail
 

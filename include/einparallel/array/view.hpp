@@ -9,6 +9,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 
 namespace einparallel {
@@ -44,16 +45,19 @@ public:
         static_assert(detail::fits<Extents...>,
                       "ep::view: extents stand in braces: ep::view<double, 2> V(pointer, {m, n})");
     }
-    /// Rank 0: ep::view<double, 0>(ptr, {}).
-    view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
-
-    /// From extents, dense, and with strides, in std::array. A template, so that a braced list never means this one.
-    template <std::same_as<std::array<index, Rank>> Extents>
-    view(T* data, const Extents& extents) : view(data, extents, detail::row_major(extents)) {}
+    /// From extents, dense, and with strides, in std::array. Rank 0: ep::view<double, 0>(ptr, {}).
+    template <detail::NumberArray Extents = std::array<einparallel::extent, 0>>
+    view(T* data, const Extents& extents)
+        : view(data, extents, detail::row_major(detail::listed_extents<Rank>(extents))) {}
     /// The same with strides, in elements.
-    template <std::same_as<std::array<index, Rank>> Strides>
-    view(T* data, const std::array<index, Rank>& extents, const Strides& strides)
-        : data_(data), extents_(extents), strides_(strides) {}
+    template <detail::NumberArray Extents, detail::NumberArray Strides>
+    view(T* data, const Extents& extents, const Strides& strides)
+        : data_(data),
+          extents_(detail::listed_extents<Rank>(extents)),
+          strides_(detail::listed_extents<Rank>(strides)) {
+        static_assert(std::tuple_size_v<Extents> == Rank, "ep::view: the number of extents differs from the rank");
+        static_assert(std::tuple_size_v<Strides> == Rank, "ep::view: the number of strides differs from the rank");
+    }
 
     /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.
     template <class Foreign>
@@ -106,6 +110,9 @@ private:
 /// ep::view(pointer, {m, k}) has the rank of its extents.
 template <class T, std::size_t Count>
 view(T*, const einparallel::extent (&)[Count]) -> view<T, Count>;
+/// The same from std::arrays.
+template <class T, detail::NumberArray Extents, detail::NumberArray... Strides>
+view(T*, const Extents&, const Strides&...) -> view<T, std::tuple_size_v<Extents>>;
 /// ep::view(pointer, {m, k}, {sm, sk}).
 template <class T, std::size_t Count, std::size_t StrideCount>
 view(T*, const einparallel::extent (&)[Count], const einparallel::extent (&)[StrideCount]) -> view<T, Count>;

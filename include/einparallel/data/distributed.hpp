@@ -29,25 +29,6 @@
 
 namespace einparallel {
 
-namespace detail {
-
-/// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
-template <std::size_t Rank>
-struct per_dimension : std::array<extent, Rank> {
-    per_dimension(const std::array<extent, Rank>& numbers) : std::array<extent, Rank>(numbers) {}
-    template <std::convertible_to<extent>... Numbers>
-    per_dimension(Numbers... numbers) {
-        constexpr bool fits = sizeof...(Numbers) == Rank;
-        static_assert(sizeof...(Numbers) == Rank,
-                      "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
-        if constexpr (fits) {
-            static_cast<std::array<extent, Rank>&>(*this) = {numbers...};
-        }
-    }
-};
-
-}  // namespace detail
-
 /// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
 /// Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices; gather,
 /// allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's part through the host, pinned.

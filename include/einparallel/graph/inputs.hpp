@@ -97,6 +97,21 @@ tensor<T, Rank> input_tensor(std::vector<index> bounds, std::shared_ptr<const so
     return tensor<T, Rank>(input_vertex(std::move(bounds), element_type_of<T>(), std::move(origin)));
 }
 
+/// An input whose elements a function makes, or what is wrong with the call.
+template <class T, std::size_t Rank, class Function>
+auto generated_tensor(const std::array<index, Rank>& extents, Function function) {
+    static_assert(is_element<T>, "ep::generate: the element type is said: ep::generate<double>({m, n}, f)");
+    constexpr bool makes = Element<T> && makes_elements<T, Function>(std::make_index_sequence<Rank>{});
+    static_assert(
+        makes || !is_element<T>,
+        "ep::generate: the function (const) is called with one index for each extent, and returns an element");
+    if constexpr (makes) {
+        return input_tensor<T, Rank>({extents.begin(), extents.end()}, generated<T, Rank>(std::move(function)));
+    } else {
+        return refused();
+    }
+}
+
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
@@ -105,22 +120,13 @@ inline namespace EINPARALLEL_WAY {
 /// more than once: it must be pure. It may throw; every rank of the run then throws.
 template <class T = detail::refused, std::size_t Rank, class Function>
 auto generate(const extent (&extents)[Rank], Function function) {
-    static_assert(detail::is_element<T>, "ep::generate: the element type is said: ep::generate<double>({m, n}, f)");
-    constexpr bool makes = Element<T> && detail::makes_elements<T, Function>(std::make_index_sequence<Rank>{});
-    static_assert(
-        makes || !detail::is_element<T>,
-        "ep::generate: the function (const) is called with one index for each extent, and returns an element");
-    if constexpr (makes) {
-        return detail::input_tensor<T, Rank>({extents, extents + Rank},
-                                             detail::generated<T, Rank>(std::move(function)));
-    } else {
-        return detail::refused();
-    }
+    return detail::generated_tensor<T>(detail::listed_extents<Rank>(extents), std::move(function));
 }
-/// The same of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
-template <Element T, class Function>
-tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
-    return detail::input_tensor<T, 0>({}, detail::generated<T, 0>(std::move(function)));
+/// The same from extents in a std::array; of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
+template <class T = detail::refused, detail::NumberArray Extents = std::array<extent, 0>, class Function>
+auto generate(const Extents& extents, Function function) {
+    return detail::generated_tensor<T>(detail::listed_extents<std::tuple_size_v<Extents>>(extents),
+                                       std::move(function));
 }
 
 /// Other arguments: refused.
@@ -134,10 +140,10 @@ template <Element T, std::size_t Rank>
 tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
     return detail::input_tensor<T, Rank>({extents, extents + Rank});
 }
-/// The same of rank 0.
-template <Element T>
-tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
-    return detail::input_tensor<T, 0>({});
+/// The same from extents in a std::array; of rank 0: `ep::placeholder<double>({})`.
+template <Element T, detail::NumberArray Extents = std::array<extent, 0>>
+auto placeholder(const Extents& extents) {
+    return detail::input_tensor<T, std::tuple_size_v<Extents>>({extents.begin(), extents.end()});
 }
 /// Other arguments: refused.
 template <class T = detail::refused, class... Arguments>

@@ -45,8 +45,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> constant_vertex(element_type element,
                                                            std::vector<index> extents = {});
 
 /// A tensor read at functions of labels, as one with these labels and extents, and as `elsewhere`, another one with
-/// these, outside of its own extents. Functions behind those of its dimensions are 0 where it is read; without any it
-/// is its first elements. One that failed where the tensor did.
+/// these, outside of its own extents. Functions behind those of its dimensions are conditions where it is read; without
+/// any it is its first elements. Of a view, a view of the same tensors. One that failed where the tensor did.
 EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
                                                        std::span<const label_id> labels,
                                                        std::span<const interval> ranges,

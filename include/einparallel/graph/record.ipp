@@ -26,6 +26,38 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> o
                                                        std::span<const label_id> labels,
                                                        std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere) {
+    if (of->is_view() && at.empty() && !of->bounds.empty()) {
+        std::vector<index_function> whole(of->bounds.size());
+        std::vector<label_id> dimensions;
+        for (index_function& each : whole) {
+            dimensions.push_back(label_id(dimensions.size()));
+            each.terms.push_back({dimensions.back(), 1});
+        }
+        return view_vertex(std::move(of), whole, dimensions, ranges, std::move(elsewhere));
+    }
+    if (of->is_view()) {  // its dimensions are functions themselves
+        std::vector<index_function> composed;
+        for (index_function each : of->at) {
+            const std::vector<index_term> terms = std::exchange(each.terms, {});
+            for (const index_term& term : terms) {
+                const index_function& inner = at[std::size_t(term.label)];
+                each.constant = fused(each.constant, term.coefficient, inner.constant);
+                each.is_whole = each.is_whole && inner.is_whole;
+                for (const index_term& own : inner.terms) {
+                    auto known = find_in(each.terms, own.label, &index_term::label);
+                    known = known != each.terms.end() ? known : each.terms.insert(known, {own.label, 0});
+                    known->coefficient = fused(known->coefficient, term.coefficient, own.coefficient);
+                }
+            }
+            std::erase_if(each.terms, [](const index_term& term) { return term.coefficient == 0; });
+            composed.push_back(std::move(each));
+        }
+        composed.insert(composed.end(), at.begin() + std::ptrdiff_t(of->bounds.size()), at.end());
+        if (of->operands.size() > 1) {
+            elsewhere = view_vertex(of->operands.back(), at, labels, ranges, std::move(elsewhere));
+        }
+        return view_vertex(of->operands.front(), composed, labels, ranges, std::move(elsewhere));
+    }
     auto made = std::make_shared<vertex>();
     for (const interval range : ranges) {
         made->bounds.push_back(range.size());
@@ -93,7 +125,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             made->operands.push_back(tensor);
             made->form.operands.emplace_back();
         }
-        operand_read as{operand, labels, of->at, {}, {}, {}};
+        operand_read as{operand, labels, of->at};
         if (is_viewed) {
             as.bounds = tensor->bounds;
             const bool is_first = as.at.empty();
@@ -109,7 +141,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             as.where.assign(guards, as.at.end());
             as.at.erase(guards, as.at.end());
             if (of->operands.size() > 1 && of->is_view()) {
-                as.elsewhere.push_back(self(self, of->operands.back(), labels));
+                operand_read next = self(self, of->operands.back(), labels);
+                std::vector<operand_read> others = std::exchange(next.elsewhere, {});
+                as.elsewhere.push_back(std::move(next));
+                as.elsewhere.insert(as.elsewhere.end(), others.begin(), others.end());
             }
             sort_unique(labels);
             as.labels = labels;

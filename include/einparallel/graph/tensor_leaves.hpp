@@ -66,7 +66,7 @@ struct tensor_leaves {
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const tensor_operand<T, Rank>& held) {
-        return held.node.get();
+        return held.node != nullptr && held.node->is_view() ? held.node->operands.front().get() : held.node.get();
     }
     template <class Held, std::size_t Rank>
     static Held part(const Held& held, const std::array<interval, Rank>& ranges) {
@@ -81,25 +81,6 @@ struct tensor_leaves {
     static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
-    }
-    template <class Operand>
-    static std::span<const index> extents_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
-        return held.extents;
-    }
-    template <class Operand>
-    static const void* tensor_of(const padded_operand<Operand, std::shared_ptr<vertex>>& held) {
-        return tensor_of(held.operand);
-    }
-    template <class Operand, std::size_t Labels>
-    static auto at(const padded_operand<Operand, std::shared_ptr<vertex>>& held, std::vector<index_function> functions,
-                   const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        for (std::size_t dimension = 0; dimension < functions.size(); ++dimension) {
-            functions[dimension].constant -= held.before[dimension];
-            functions[dimension].is_whole = false;
-        }
-        const std::array<index_function, 1> first{};
-        return tensor_operand<typename Operand::value_type, Labels>{
-            view_vertex(held.operand.node, functions, labels, ranges, view_vertex(held.value, first, labels, ranges))};
     }
     /// Of a dimension, as a label.
     template <class T, std::size_t Rank>

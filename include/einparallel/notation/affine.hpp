@@ -183,18 +183,6 @@ auto indexed(Operand held, const Indices&... indices) {
     return leaf<Indexed, typename Indexed::labels>(Indexed{std::move(held), {kept(indices)...}});
 }
 
-/// An operand with elements around it that no memory holds, all of them `value`.
-template <class Operand, class Value = typename Operand::value_type>
-struct padded_operand {
-    using value_type = typename Operand::value_type;
-    static constexpr std::size_t rank = Operand::rank;
-
-    Operand operand;
-    std::array<index, rank> before{};
-    std::array<index, rank> extents{};  ///< with what is around it
-    Value value{};
-};
-
 /// What stands in the parentheses of an operand: labels, functions of labels and data, as many as dimensions.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_labels = sizeof...(Indices) == Rank && (is_label<Indices> && ...);

@@ -4,6 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,45 @@ constexpr bool is_countable(const Extents& extents) {
 }
 
 namespace detail {
+
+/// Numbers in a std::array, of any integral type, as in braces.
+template <class T>
+inline constexpr bool is_number_array = false;
+template <std::convertible_to<extent> I, std::size_t Count>
+inline constexpr bool is_number_array<std::array<I, Count>> = true;
+template <class T>
+concept NumberArray = is_number_array<T>;
+
+/// A list in braces, or a std::array, as numbers for this many dimensions.
+template <std::size_t Rank, class List>
+constexpr std::array<index, Rank> listed_extents(const List& list) {
+    std::array<index, Rank> extents{};
+    for (std::size_t dimension = 0; dimension < Rank && dimension < std::size(list); ++dimension) {
+        extents[dimension] = extent(list[dimension]);
+    }
+    return extents;
+}
+
+/// Who takes numbers for each dimension, for the sentence about too few or too many.
+enum class list_of_numbers : std::uint8_t { of_distributed, of_padded, of_slice };
+
+/// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
+template <std::size_t Rank, list_of_numbers Of = list_of_numbers::of_distributed>
+struct per_dimension : std::array<index, Rank> {
+    template <std::convertible_to<extent> I>
+    per_dimension(const std::array<I, Rank>& numbers) : std::array<index, Rank>(listed_extents<Rank>(numbers)) {}
+    template <std::convertible_to<extent>... Numbers>
+    per_dimension(Numbers... numbers)
+        : std::array<index, Rank>(listed_extents<Rank>(std::array<extent, sizeof...(Numbers)>{numbers...})) {
+        constexpr bool fits = sizeof...(Numbers) == Rank;
+        static_assert(fits || Of != list_of_numbers::of_distributed,
+                      "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
+        static_assert(fits || Of != list_of_numbers::of_padded,
+                      "ep::padded: before and after have a number for each dimension");
+        static_assert(fits || Of != list_of_numbers::of_slice,
+                      "ep::slice: begin and end have a number for each dimension");
+    }
+};
 
 /// The product of the extents.
 constexpr index element_count(std::span<const index> extents) {

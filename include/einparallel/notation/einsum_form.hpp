@@ -35,6 +35,8 @@ struct index_function {
     std::vector<index_term> terms;
     index constant = 0;
     bool is_whole = false;  ///< a label alone, which runs through the whole dimension
+    bool is_fused = false;  ///< no function: the one before runs on through this dimension, row-major
+    index extent = 1;       ///< of a condition: it holds where the function is from 0 to below that
 
     friend bool operator==(const index_function&, const index_function&) = default;
 };
@@ -106,7 +108,7 @@ namespace detail {
 /// `2*i + r - 1`
 template <class Names>
 std::string function_text(const index_function& function, const Names& names) {
-    std::string written;
+    std::string written = function.is_fused ? "..." : "";
     const auto add = [&](index factor, const std::string& what) {
         const std::string number = std::to_string(factor < 0 ? -factor : factor);
         written += written.empty() ? (factor < 0 ? "-" : "") : factor < 0 ? " - " : " + ";
@@ -156,8 +158,12 @@ struct operand_read {
     std::vector<label_id> labels;
     std::vector<index_function> at{};       ///< by dimension of the operand; none: its dimensions are the labels
     std::vector<index> bounds{};            ///< of the operand, where it is read at functions
-    std::vector<index_function> where{};    ///< functions that are 0 where it is read
-    std::vector<operand_read> elsewhere{};  ///< what is read where they are not, or functions are outside the bounds
+    std::vector<index_function> where{};    ///< conditions that hold where it is read
+    std::vector<operand_read> elsewhere{};  ///< what is read where they do not, or functions are outside the bounds:
+                                            ///< the first one whose own conditions hold
+
+    /// A function runs through several dimensions.
+    [[nodiscard]] bool is_reshaped() const { return detail::any_in(at, &index_function::is_fused); }
 
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };
@@ -210,6 +216,14 @@ struct einsum_form {
         return !reads.empty() && detail::any_in(all_reads(), [&](const operand_read* read) {
             return read->operand == operand && !read->at.empty();
         });
+    }
+
+    /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
+    /// read through several dimensions at once lies in rows that follow each other.
+    [[nodiscard]] bool lies_in_pieces(std::size_t operand) const {
+        return is_viewed(operand) && !detail::any_in(all_reads(), [&](const operand_read* read) {
+                   return read->operand == operand && read->is_reshaped();
+               });
     }
 
     [[nodiscard]] label_class class_of(label_id label) const {

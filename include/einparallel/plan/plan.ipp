@@ -138,7 +138,7 @@ struct plan_builder {
                 const distribution& wanted = each.work.operands[operand];
                 const bool is_first = copies[input].empty() && pieces[input].empty();
                 const auto is_same = [](const distribution& a, const distribution& b) { return a == b; };
-                const bool is_whole = !each.work.form.is_viewed(operand);
+                const bool is_whole = !each.work.form.lies_in_pieces(operand);
                 const bool is_new =
                     is_whole
                         ? adds(copies[input], wanted, is_same)
@@ -151,7 +151,7 @@ struct plan_builder {
                 if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
                         detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
-                    const bool has_halo = detail::is_placeholder(*read.origin) && !is_whole;
+                    const bool has_halo = detail::is_placeholder(*read.origin) && each.work.form.is_viewed(operand);
                     const bool is_output = detail::found_in(input, made.outputs_);
                     read.resting = is_output || has_halo ? table.resting(table.whole_of(where)) : wanted;
                     lies[input] = has_halo ? table.whole_of(where) : detail::anywhere;

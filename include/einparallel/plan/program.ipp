@@ -35,7 +35,7 @@ public:
             std::vector<buffer_id> operands;
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 operands.push_back(
-                    bring(each.inputs[operand], each.work.operands[operand], each.work.form.is_viewed(operand)));
+                    bring(each.inputs[operand], each.work.operands[operand], each.work.form.lies_in_pieces(operand)));
                 if (each.work.holds(operand)) {
                     operands.back() = hold(each.inputs[operand], each.work.operands[operand], operands.back());
                 }

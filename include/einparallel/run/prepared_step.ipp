@@ -119,7 +119,7 @@ EINPARALLEL_SELDOM prepared_block prepare_read(const program& of_rank, const buf
     }
     const buffer& place = of_rank[part.place];
     prepared_block ready{part.place, 0, std::vector<index>(read.labels.size())};
-    index first = strides_of_read(read.at, read.labels, place.region, strides_of(place), ready.strides);
+    index first = strides_of_read(read.at, read.labels, place.region, strides_of(place), ready.strides, read.bounds);
     for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
         first += ranges[std::size_t(read.labels[dimension])].begin * ready.strides[dimension];
     }

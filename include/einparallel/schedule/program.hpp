@@ -86,13 +86,14 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};       ///< instead of the kernel (schedule/softmax.hpp)
-    std::vector<bool> outside{};  ///< by operand of the kernel: it is read outside its bounds; none: nowhere
+    softmax_call softmax{};              ///< instead of the kernel (schedule/softmax.hpp)
+    std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
+                                         ///< 1 on, or 0: itself; none: that everywhere
 
     /// What operand `number` of the kernel is, of an einsum that reads at functions of labels.
     [[nodiscard]] const operand_read& read_of(const einsum_form& form, std::size_t number) const {
         const operand_read& inside = form.reads[number];
-        return !outside.empty() && outside[number] ? inside.elsewhere.front() : inside;
+        return outside.empty() || outside[number] == 0 ? inside : inside.elsewhere[outside[number] - 1];
     }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -38,7 +39,7 @@ EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<i
     for (const index_function& each : read.at) {
         region.sides.push_back(range_of(each, ranges));
     }
-    return region;
+    return unfused_box(read.at, read.bounds, std::move(region));
 }
 
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {

@@ -143,14 +143,17 @@ public:
         std::vector<boxed_read> reads;
         for (std::size_t number = 0; number < all.size(); ++number) {
             for (const buffer_id each : buffers_of(*all[number])) {
-                boxes[number].push_back(program_[each].region);
+                boxes[number].push_back(fused_box(all[number]->at, all[number]->bounds, program_[each].region));
             }
             reads.push_back({all[number]->at, boxes[number]});
         }
-        const std::vector<box> zero{{{{0, 1}}}};
-        for (const operand_read& read : form.reads) {
-            for (const index_function& each : read.where) {
-                reads.push_back({{&each, 1}, zero});
+        std::vector<std::size_t> conditions;  // by read: where its own begin in `reads`
+        std::vector<std::vector<box>> valid;
+        for (const operand_read* const read : all) {
+            conditions.push_back(reads.size());
+            for (const index_function& each : read->where) {
+                valid.push_back({{{{0, each.extent}}}});
+                reads.push_back({{&each, 1}, valid.back()});
             }
         }
         cut_into_boxes(
@@ -158,14 +161,19 @@ public:
             [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
                 contraction call{vertex_, {}, output, part, combines ? write_mode::combine : mode};
                 std::size_t other = form.reads.size();  // where the next read from elsewhere is in `all`
-                auto where = found.begin() + std::ptrdiff_t(all.size());
+                const auto holds = [&](std::size_t number) {
+                    const auto holding = found.subspan(conditions[number], all[number]->where.size());
+                    return (found[number] != in_no_box || all[number]->at.empty()) && !found_in(in_no_box, holding);
+                };
                 for (std::size_t operand = 0; operand < form.reads.size(); ++operand) {
                     const operand_read& read = form.reads[operand];
-                    const auto first = std::exchange(where, where + std::ptrdiff_t(read.where.size()));
-                    const bool is_outside = (found[operand] == in_no_box && !read.elsewhere.empty()) ||
-                                            std::find(first, where, in_no_box) != where;
-                    const std::size_t place = found[is_outside ? other : operand];
-                    call.outside.push_back(is_outside);
+                    std::size_t number = operand;
+                    std::size_t outside = 0;
+                    while (outside < read.elsewhere.size() && !holds(number)) {
+                        number = other + outside++;
+                    }
+                    const std::size_t place = found[number];
+                    call.outside.push_back(outside);
                     call.operands.push_back(buffers_of(call.read_of(form, operand))[place == in_no_box ? 0 : place]);
                     other += read.elsewhere.size();
                 }

@@ -35,10 +35,8 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
                                                      int rank, buffer_id resting, std::size_t first_phase) {
     const box had = from.held_by(rank);
     const box wanted = to.held_by(rank);
-    if (had == wanted || (had.empty() && wanted.empty())) {
-        return resting;
-    }
-    const buffer_id arriving = of_rank.add_buffer(wanted, of_rank[resting].element_bytes);
+    const bool is_there = had == wanted || (had.empty() && wanted.empty());  // others may want it, too
+    const buffer_id arriving = is_there ? resting : of_rank.add_buffer(wanted, of_rank[resting].element_bytes);
     step moving = detail::redistribution_step(from, to, rank, resting, arriving);
     if (!moving.is_idle()) {
         moving.phase = first_phase;

@@ -1,0 +1,259 @@
+#pragma once
+// Operands of other shapes than the arrays that they read: ep::padded, slice, concatenate and reshape.
+
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/pieces.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/refused.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// What padded, concatenate, slice and reshape make of tensors: an operand of expressions, with labels.
+template <class Operand>
+class operand_view {
+public:
+    using value_type = typename Operand::value_type;    ///< of its elements
+    static constexpr std::size_t rank = Operand::rank;  ///< number of dimensions
+
+    /// From what these functions make.
+    explicit operand_view(Operand held) : held_(std::move(held)) {}
+
+    /// Extents of all dimensions.
+    [[nodiscard]] std::array<index, rank> extents() const {
+        if constexpr (requires { held_.extents; }) {
+            return held_.extents;
+        } else {
+            return detail::listed_extents<rank>(held_.node->bounds);
+        }
+    }
+
+    /// An operand, read in place.
+    template <class... Indices>
+        requires detail::addresses<rank, Indices...>
+    auto operator()(const Indices&... indices) const { return detail::indexed(held_, indices...); }
+    /// Other arguments: refused.
+    template <class... Indices>
+        requires(!detail::addresses<rank, Indices...>)
+    detail::other_access<rank, Indices...>
+    operator()(const Indices&... /*indices*/) const { return {}; }
+
+    /// What reads it.
+    [[nodiscard]] const Operand& held() const { return held_; }
+
+private:
+    Operand held_;
+};
+
+namespace EINPARALLEL_DETAIL {
+
+template <std::size_t Rank>
+using padding = per_dimension<Rank, list_of_numbers::of_padded>;
+template <std::size_t Rank>
+using corner = per_dimension<Rank, list_of_numbers::of_slice>;
+
+/// With elements before and after.
+template <std::size_t Rank>
+std::array<index, Rank> padded_extents(std::array<index, Rank> extents, const padding<Rank>& before,
+                                       const padding<Rank>& after) {
+    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+        expect(before[dimension] >= 0 && after[dimension] >= 0,
+               "ep::padded: a negative number of elements before or after");
+        extents[dimension] += before[dimension] + after[dimension];
+    }
+    return extents;
+}
+
+/// Of a box; throws where it is not inside.
+template <std::size_t Rank>
+std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, const corner<Rank>& begin,
+                                       const corner<Rank>& end) {
+    std::array<index, Rank> made{};
+    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+        made[dimension] = end[dimension] - begin[dimension];
+        require(begin[dimension] >= 0 && made[dimension] >= 0 && end[dimension] <= extents[dimension],
+                {"ep::slice: dimension ", dimension, " from ", begin[dimension], " to ", end[dimension],
+                 " is no part of its extent ", extents[dimension]});
+    }
+    return made;
+}
+
+/// Adds a tensor behind those that are there; returns where it begins.
+template <std::size_t Rank>
+std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t dimension,
+                                       const std::array<index, Rank>& next, bool is_first) {
+    require(dimension < Rank, {"ep::concatenate: there is no dimension ", dimension, " of ", Rank});
+    for (std::size_t each = 0; each < Rank; ++each) {
+        require(is_first || each == dimension || next[each] == all[each],
+                {"ep::concatenate: extents ", all[each], " and ", next[each], " of dimension ", each, " differ"});
+    }
+    std::array<index, Rank> lower{};
+    lower[dimension] = is_first ? 0 : all[dimension];
+    all = next;
+    all[dimension] += lower[dimension];
+    return lower;
+}
+
+/// reshaping(), where there are as many elements.
+inline std::vector<index_function> checked_reshaping(std::span<const index> bounds, std::span<const index> extents) {
+    const std::string negative = negative_extent(extents);
+    require(negative.empty(), {"ep::reshape: ", negative});
+    require(is_countable(extents) && element_count(bounds) == element_count(extents),
+            {"ep::reshape: ", element_count(bounds), " elements cannot have extents of which the product is ",
+             is_countable(extents) ? std::to_string(element_count(extents)) : "beyond 2^59"});
+    return reshaping(bounds, extents);
+}
+
+/// Dimensions that are read together lie behind one another, as rows of a dense tensor do.
+inline bool are_adjacent(std::span<const index_function> at, std::span<const index> bounds,
+                         std::span<const index> strides) {
+    index wanted = 0;
+    bool all = true;
+    for (std::size_t dimension = at.size(); dimension-- > 0;) {
+        if (bounds[dimension] > 1) {
+            all = all && (wanted == 0 || strides[dimension] == wanted);
+            wanted = at[dimension].is_fused ? strides[dimension] * bounds[dimension] : 0;
+        }
+    }
+    return all;
+}
+
+/// An array or a view as an operand, which keeps a temporary array.
+template <class A>
+auto kept_operand(A&& tensor) {
+    const auto seen = readable(tensor);
+    using T = typename decltype(seen)::value_type;
+    constexpr std::size_t rank = std::remove_const_t<decltype(seen)>::rank;
+    const array_operand<T, rank> operand{seen.data(), seen.extents(), seen.strides()};
+    if constexpr (std::is_same_v<A, array<T, rank>>) {
+        return owned_operand<T, rank>{operand, std::make_shared<const array<T, rank>>(std::move(tensor))};
+    } else {
+        return owned_operand<T, rank>{operand, nullptr};
+    }
+}
+
+/// The same elements as a view, or of a temporary array as an operand.
+template <class A, std::size_t Rank>
+auto view_of(A&& tensor, index first, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides) {
+    if constexpr (is_a<A, array>) {
+        const auto held = kept_operand(std::forward<A>(tensor));
+        using T = typename A::value_type;
+        return operand_view(owned_operand<T, Rank>{{held.data + first, extents, strides}, held.owner});
+    } else {
+        const view seen(tensor);
+        return view<std::remove_pointer_t<decltype(seen.data())>, Rank>(seen.data() + first, extents, strides);
+    }
+}
+
+template <std::size_t Rank, class A>
+auto reshaped(A&& tensor, const std::array<index, Rank>& extents) {
+    const auto seen = readable(tensor);
+    const std::vector<index_function> at = checked_reshaping(seen.extents(), extents);
+    std::array<index, Rank> strides = row_major(extents);
+    std::array<label_id, Rank> labels{};
+    std::iota(labels.begin(), labels.end(), label_id{0});
+    if (seen.size() > 0) {
+        require(are_adjacent(at, seen.extents(), seen.strides()),
+                {"ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before"});
+        strides_of_read(at, labels, whole_box({seen.extents().begin(), seen.extents().end()}), seen.strides(), strides,
+                        seen.extents());
+    }
+    return view_of(std::forward<A>(tensor), 0, extents, strides);
+}
+
+template <class... Arguments>
+struct other_than_tensors : refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
+        "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
+    template <class... Indices>
+    refused_node operator()(const Indices&... /*indices*/) const {
+        return {};
+    }
+};
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A with `before` elements before it and `after` elements behind it along each dimension, all of them `value`:
+/// ep::padded(A, {1, 1}, {1, 1}, 0.0)(i + r, j + s). Its extents are before + n + after, its index 0 is the first
+/// element before A. Nothing is copied: what reads it is computed in parts. A temporary array is kept alive. A negative
+/// number of elements is an ep::error.
+template <detail::DenseOperand A, detail::Scalar Value>
+auto padded(A&& tensor, const detail::padding<detail::readable_t<A>::rank>& before,
+            const detail::padding<detail::readable_t<A>::rank>& after, Value value) {
+    auto held = detail::kept_operand(std::forward<A>(tensor));
+    using T = typename decltype(held)::value_type;
+    const auto extents = detail::padded_extents(held.extents, before, after);
+    return operand_view(detail::joined_operand<T, decltype(held)::rank>{
+        {{std::move(held), before}}, extents, detail::converted<T>(value)});
+}
+
+/// The elements of A from `begin` to below `end` along each dimension: ep::slice(A, {2, 0}, {5, 4}). A view, without a
+/// copy; of a temporary array an operand. A box that is not inside is an ep::error.
+template <detail::DenseOperand A>
+auto slice(A&& tensor, const detail::corner<detail::readable_t<A>::rank>& begin,
+           const detail::corner<detail::readable_t<A>::rank>& end) {
+    const auto seen = detail::readable(tensor);
+    const auto extents = detail::sliced_extents(seen.extents(), begin, end);
+    const std::array<index, decltype(extents){}.size()>& at = begin;
+    return detail::view_of(std::forward<A>(tensor),
+                           std::inner_product(at.begin(), at.end(), seen.strides().begin(), index{0}), extents,
+                           seen.strides());
+}
+
+/// Arrays one behind the other along a dimension, their other extents being equal: ep::concatenate(0, A, B, C)(i, j).
+/// Nothing is copied: what reads it is computed in parts. Temporary arrays are kept alive. Other extents that differ
+/// are an ep::error.
+template <detail::DenseOperand A, detail::DenseOperand... More>
+    requires(std::is_same_v<detail::readable_t<A>, detail::readable_t<More>>&&...)
+auto concatenate(std::size_t dimension, A&& first, More&&... more) {
+    using Seen = detail::readable_t<A>;
+    detail::joined_operand<typename Seen::value_type, Seen::rank> made;
+    const auto add = [&](auto held) {
+        const auto lower = detail::append_extents(made.extents, dimension, held.extents, made.parts.empty());
+        made.parts.push_back({std::move(held), lower});
+    };
+    add(detail::kept_operand(std::forward<A>(first)));
+    (add(detail::kept_operand(std::forward<More>(more))), ...);
+    return operand_view(std::move(made));
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_tensors<Arguments...> concatenate(std::size_t /*dimension*/, const Arguments&... /*arguments*/) {
+    return {};
+}
+
+/// The elements of A with other extents, in row-major order, as many: ep::reshape(A, {m, n}). A view, without a copy;
+/// of a temporary array an operand. Extents with another product, and a view whose strides do not allow them, are an
+/// ep::error.
+template <detail::DenseOperand A, std::size_t Rank>
+auto reshape(A&& tensor, const extent (&extents)[Rank]) {
+    return detail::reshaped(std::forward<A>(tensor), detail::listed_extents<Rank>(extents));
+}
+/// The same from extents in a std::array; of rank 0: ep::reshape(A, {}).
+template <detail::DenseOperand A, detail::NumberArray Extents = std::array<extent, 0>>
+auto reshape(A&& tensor, const Extents& extents) {
+    return detail::reshaped(std::forward<A>(tensor), detail::listed_extents<std::tuple_size_v<Extents>>(extents));
+}
+
+}  // namespace einparallel

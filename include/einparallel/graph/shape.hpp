@@ -1,0 +1,184 @@
+#pragma once
+// ep::padded, slice, concatenate and reshape of recorded tensors.
+
+#include <einparallel/array/shape.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/part.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/tensor_leaves.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// A recorded tensor, or what these functions make of some.
+template <class T>
+struct shaped {};
+template <class T, std::size_t Rank>
+struct shaped<tensor<T, Rank>> : std::type_identity<tensor_operand<T, Rank>> {};
+template <class T, std::size_t Rank>
+struct shaped<operand_view<tensor_operand<T, Rank>>> : std::type_identity<tensor_operand<T, Rank>> {};
+template <class T>
+using shaped_t = typename shaped<std::remove_cvref_t<T>>::type;
+template <class T>
+concept Shaped = requires {
+    typename shaped_t<T>;
+};
+
+/// The tensor, or the view, that is read.
+template <class T, std::size_t Rank>
+std::shared_ptr<vertex> vertex_of(const tensor<T, Rank>& read) {
+    return recording_builder::handle_of(tensor_operand<T, Rank>{read.node()});
+}
+template <class T, std::size_t Rank>
+std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& read) {
+    return read.held().node;
+}
+
+/// A view with these extents; of a view one that reads where that does.
+inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, std::span<const index_function> at,
+                                      std::span<const index> extents, std::shared_ptr<vertex> elsewhere = nullptr) {
+    std::vector<label_id> labels;
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        labels.push_back(label_id(dimension));
+    }
+    return view_vertex(of, at, labels, whole_box({extents.begin(), extents.end()}).sides, std::move(elsewhere));
+}
+
+/// The same elements, the first one at `lower` of a tensor with these extents.
+inline std::shared_ptr<vertex> placed(const std::shared_ptr<vertex>& of, std::span<const index> lower,
+                                      std::span<const index> extents, std::shared_ptr<vertex> elsewhere = nullptr) {
+    std::vector<index_function> at;
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        at.push_back({{{label_id(dimension), 1}}, -lower[dimension]});
+    }
+    for (std::size_t dimension = 0; of->is_view() && dimension < extents.size(); ++dimension) {
+        if (lower[dimension] > 0 || lower[dimension] + of->bounds[dimension] < extents[dimension]) {
+            at.push_back(at[dimension]);
+            at.back().extent = of->bounds[dimension];
+        }
+    }
+    return viewed(of, at, extents, std::move(elsewhere));
+}
+
+/// The view that `make` returns, or a tensor that failed where what it reads did or `make` throws.
+template <class Operand, class Make>
+operand_view<Operand> shaped_by(const std::vector<std::shared_ptr<vertex>>& read, const Make& make) {
+    std::string failure;
+    for (const std::shared_ptr<vertex>& each : read) {
+        failure = failure.empty() ? each->failure : failure;
+    }
+    try {
+        if (failure.empty()) {
+            return operand_view<Operand>({make()});
+        }
+    } catch (const error& wrong) {
+        failure = wrong.what();
+    }
+    return operand_view<Operand>({input_vertex(std::vector<index>(Operand::rank),
+                                               element_type_of<typename Operand::value_type>(), nullptr, failure)});
+}
+
+template <std::size_t Rank, class A>
+auto reshaped_tensor(const A& tensor, const std::array<index, Rank>& extents) {
+    using Operand = shaped_t<A>;
+    using T = typename Operand::value_type;
+    std::shared_ptr<vertex> read = vertex_of(tensor);
+    if (read->is_view()) {
+        using Labels = typename summed_labels<std::make_index_sequence<Operand::rank>>::type;
+        read = record_statement<T, Labels>(leaf<Operand, Labels>(Operand{read}));
+        read->is_intermediate = true;
+    }
+    return shaped_by<tensor_operand<T, Rank>>(
+        {read}, [&] { return viewed(read, checked_reshaping(read->bounds, extents), extents); });
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A recorded tensor with `before` elements before it and `after` elements behind it along each dimension, all of them
+/// `value`, as ep::padded of an array (array/shape.hpp). Whoever reads it computes in parts: the padding is neither
+/// moved between ranks nor held in memory. What cannot be is an ep::error at the next decompose, as for those below.
+template <detail::Shaped A, detail::Scalar Value>
+auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& before,
+            const detail::padding<detail::shaped_t<A>::rank>& after, Value value) {
+    using Operand = detail::shaped_t<A>;
+    using T = typename Operand::value_type;
+    const std::shared_ptr<vertex> read = detail::vertex_of(tensor);
+    return detail::shaped_by<Operand>({read}, [&] {
+        const auto extents = detail::padded_extents(detail::listed_extents<Operand::rank>(read->bounds), before, after);
+        const T made = detail::converted<T>(value);
+        const std::array<index_function, 1> first{};
+        return detail::placed(
+            read, before, extents,
+            detail::viewed(detail::constant_vertex(element_type_of<T>(), &made, {1}), first, extents));
+    });
+}
+
+/// The elements of a recorded tensor from `begin` to below `end` along each dimension, as ep::slice of an array: an
+/// operand, of which nothing else is moved.
+template <detail::Shaped A>
+auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& begin,
+           const detail::corner<detail::shaped_t<A>::rank>& end) {
+    using Operand = detail::shaped_t<A>;
+    const std::shared_ptr<vertex> read = detail::vertex_of(tensor);
+    return detail::shaped_by<Operand>({read}, [&] {
+        const auto extents = detail::sliced_extents(detail::listed_extents<Operand::rank>(read->bounds), begin, end);
+        std::array<index, Operand::rank> lower{};
+        std::transform(begin.begin(), begin.end(), lower.begin(), std::negate<>());
+        return detail::placed(read, lower, extents);
+    });
+}
+
+/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays: an operand; each of them
+/// rests where it is, and of each what a rank reads is moved.
+template <detail::Shaped A, detail::Shaped... More>
+    requires(std::is_same_v<detail::shaped_t<A>, detail::shaped_t<More>>&&...)
+auto concatenate(std::size_t dimension, const A& first, const More&... more) {
+    using Operand = detail::shaped_t<A>;
+    const std::vector<std::shared_ptr<vertex>> read{detail::vertex_of(first), detail::vertex_of(more)...};
+    return detail::shaped_by<Operand>(read, [&] {
+        std::array<index, Operand::rank> extents{};
+        std::vector<std::array<index, Operand::rank>> lower;
+        for (const std::shared_ptr<vertex>& each : read) {
+            lower.push_back(detail::append_extents(extents, dimension,
+                                                   detail::listed_extents<Operand::rank>(each->bounds), lower.empty()));
+        }
+        std::shared_ptr<vertex> all;
+        for (std::size_t each = read.size(); each-- > 0;) {
+            all = detail::placed(read[each], lower[each], extents, std::move(all));
+        }
+        return all;
+    });
+}
+
+/// The elements of a recorded tensor with other extents, in row-major order, as ep::reshape of an array: an operand.
+/// The planner knows where its elements lie: cuts of outermost dimensions that correspond move nothing, others what a
+/// rank's block lacks, in the plan's bytes. A view is made first.
+template <detail::Shaped A, std::size_t Rank>
+auto reshape(const A& tensor, const extent (&extents)[Rank]) {
+    return detail::reshaped_tensor(tensor, detail::listed_extents<Rank>(extents));
+}
+/// The same from extents in a std::array; of rank 0: ep::reshape(X, {}).
+template <detail::Shaped A, detail::NumberArray Extents = std::array<extent, 0>>
+auto reshape(const A& tensor, const Extents& extents) {
+    return detail::reshaped_tensor(tensor, detail::listed_extents<std::tuple_size_v<Extents>>(extents));
+}
+
+}  // namespace einparallel
