@@ -181,12 +181,10 @@ public:
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const detail::per_dimension<Rank>& lower,
                                                           const detail::per_dimension<Rank>& extents) const {
-        std::array<index, Rank> lengths{};
-        std::copy(extents.begin(), extents.end(), lengths.begin());
         array<T, Rank> made;
-        const box wanted = detail::box_at(lower, lengths);
-        detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
-            made = array<T, Rank>(lengths);
+        const box wanted = detail::box_at(lower, extents);
+        detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(extents), [&] {
+            made = array<T, Rank>(extents);
             return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
         return made;
