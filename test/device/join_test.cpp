@@ -402,7 +402,7 @@ TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those a
         x[at] = static_cast<double>(at * at % 31);
         expected[at % expected.size()] += x[at];
     }
-    const op_program sum = einparallel::detail::reduction_program(reduction::sum, element_type_of<double>());
+    const op_program sum = op_program(reduction::sum, std::array{element_type_of<double>()});
     constexpr label_id of_matrix[] = {0, 1};
     constexpr label_id of_sums[] = {1};
     constexpr index extents[] = {rows, columns};

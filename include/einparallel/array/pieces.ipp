@@ -118,10 +118,7 @@ public:
             if (read.at.empty() || any_in(ranges_, &interval::empty)) {
                 continue;
             }
-            box region;
-            for (const index_function& each : read.at) {
-                region.sides.push_back(range_of(each, ranges_));
-            }
+            const box region{list_of(read.at, [&](const index_function& each) { return range_of(each, ranges_); })};
             for (std::size_t place = 0; place < read.boxes.size(); ++place) {
                 const box common = intersect(read.boxes[place], region);
                 for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
@@ -197,14 +194,10 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand
         work(call);
         return;
     }
-    std::vector<interval> ranges;
-    for (const index extent : call.extents) {
-        ranges.push_back({0, extent});
-    }
-    std::vector<boxed_read> reads;
-    for (const operand_pieces* const each : pieces) {
-        reads.push_back(each == nullptr ? boxed_read{} : boxed_read{each->at, each->boxes});
-    }
+    const std::vector<interval> ranges = list_of(call.extents, [](index extent) { return interval{0, extent}; });
+    const std::vector<boxed_read> reads = list_of(pieces, [](const operand_pieces* each) {
+        return each == nullptr ? boxed_read{} : boxed_read{each->at, each->boxes};
+    });
     const auto compute = [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
         small_vector<index, 16> extents;
         small_vector<index, 16> starts;

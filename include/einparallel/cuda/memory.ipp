@@ -78,16 +78,10 @@ EINPARALLEL_INLINE void free_pinned(void* memory) noexcept {
 EINPARALLEL_INLINE memory_place place_of_memory(const void* address) {
     cudaPointerAttributes found{};
     check_cuda(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
-    switch (found.type) {
-        case cudaMemoryTypeDevice:
-            return {memory_kind::device, found.device};
-        case cudaMemoryTypeManaged:
-            return {memory_kind::managed, found.device};
-        case cudaMemoryTypeHost:
-            return {memory_kind::pinned};
-        default:
-            return {memory_kind::host};
+    if (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged) {
+        return {found.type == cudaMemoryTypeDevice ? memory_kind::device : memory_kind::managed, found.device};
     }
+    return {found.type == cudaMemoryTypeHost ? memory_kind::pinned : memory_kind::host};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -33,10 +33,8 @@ EINPARALLEL_INLINE box box_at(std::span<const index> lower, std::span<const inde
 /// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 
-/// The first element of a region, row-major, that none of the parts from number `next` on has; nothing where there is
-/// none. @pre the parts are disjoint
-EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
-                                                                std::size_t next);
+/// The first element of a region, row-major, that none of the parts has; nothing where there is none.
+EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts);
 
 /// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
 /// @throws error, the same on every rank

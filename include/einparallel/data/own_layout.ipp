@@ -78,31 +78,12 @@ EINPARALLEL_SELDOM std::vector<index> corner_of(const box& part) {
     return list_of(part.sides, &interval::begin);
 }
 
-EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
-                                                                std::size_t next) {
-    if (region.empty()) {
-        return std::nullopt;
-    }
-    while (next < parts.size() && intersect(region, parts[next]).empty()) {
-        ++next;
-    }
-    if (next == parts.size()) {
-        return corner_of(region);
-    }
-    std::optional<std::vector<index>> found;
-    box rest = region;  // what lies around the part, slab by slab
-    for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {
-        interval& side = rest.sides[dimension];
-        const interval taken = intersect(side, parts[next].sides[dimension]);
-        for (const interval& beside : {interval{side.begin, taken.begin}, interval{taken.end, side.end}}) {
-            box slab = rest;
-            slab.sides[dimension] = beside;
-            const std::optional<std::vector<index>> hole = first_hole(slab, parts, next + 1);
-            found = hole && (!found || *hole < *found) ? hole : found;
-        }
-        side = taken;
-    }
-    return found;
+EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts) {
+    std::vector<box> rest{region};
+    for_each_in(parts, [&](const box& part) { rest = difference(rest, part); });
+    const std::vector<std::vector<index>> corners = list_of(rest, [](const box& each) { return corner_of(each); });
+    const auto first = std::min_element(corners.begin(), corners.end());
+    return first == corners.end() ? std::nullopt : std::optional(*first);
 }
 
 /// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
@@ -136,7 +117,7 @@ EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std:
     if (held == wanted) {
         return;
     }
-    const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
+    const std::vector<index> hole = *first_hole(whole_box(bounds), parts);
     std::string mistake = sentence({"distributed: the parts hold ", held, " of ", wanted,
                                     " elements: nobody has the element at (", numbers_text(hole), ")"});
     const auto is_before = [&](std::size_t rank, const std::vector<index>& at) { return corner(rank) < at; };

@@ -33,9 +33,6 @@ EINPARALLEL_INLINE void for_each_join(const box_pair& boxes, bool combine, join_
 /// into[i] = from[i] for every i of a box. @pre the two sides do not overlap
 EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes);
 
-/// ⊕ of one operand.
-EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type);
-
 /// Bytes of workspace of a join: known before anything is allocated, since addresses do not matter to it.
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call);
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest);

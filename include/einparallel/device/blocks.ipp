@@ -125,10 +125,6 @@ EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_ca
     for_each_join(program, nest, work, launch);
 }
 
-EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type) {
-    return op_program(by, std::array{type});
-}
-
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along) {
     row_loops loops(call, along, along);

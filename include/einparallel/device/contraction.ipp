@@ -19,7 +19,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
                                       const block_call& call, void* workspace, blas_function blas) {
     const auto bytes = index(decision.element.bytes);
     auto* const room = static_cast<std::byte*>(workspace);
-    const op_program sum = reduction_program(reduction::sum, decision.element);
+    const op_program sum(reduction::sum, std::array{decision.element});
     // Elements on their way between a tensor and the workspace, whose last part is for long sums.
     const auto move = [&](const device_contraction::staged& copy, std::size_t into_slot, void* into, const void* from,
                           bool combine) {

@@ -247,7 +247,7 @@ private:
             best_.workspace_bytes += (std::size_t(each.elements) * best_.element.bytes + line - 1) / line * line;
             if (each.sums) {
                 loop_nest nest = each.loops;
-                sums = std::max(sums, join_workspace_bytes(reduction_program(reduction::sum, best_.element), nest));
+                sums = std::max(sums, join_workspace_bytes({reduction::sum, std::array{best_.element}}, nest));
             }
         }
         best_.workspace_bytes += sums;

@@ -146,10 +146,7 @@ EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, cons
 }
 
 EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
-    if (workspace > workspace_.bytes()) {
-        workspace_ = {};
-        workspace_ = memory_block(*this, workspace);
-    }
+    workspace_.grow(*this, workspace);
 }
 
 EINPARALLEL_VIRTUAL void device_space::trim() const {
@@ -173,7 +170,7 @@ EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pair& boxes) const {
     const device_guard here(settings_.device);
-    const op_program sum = reduction_program(work.program().aggregates_by(), work.program().type());
+    const op_program sum(work.program().aggregates_by(), std::array{work.program().type()});
     const auto launch = [&](const launch::strided_join& part) {
         sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
                         : launch::join(stream_of(working), part, sum);

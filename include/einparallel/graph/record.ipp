@@ -59,9 +59,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> o
         return view_vertex(of->operands.front(), composed, labels, ranges, std::move(elsewhere));
     }
     auto made = std::make_shared<vertex>();
-    for (const interval range : ranges) {
-        made->bounds.push_back(range.size());
-    }
+    made->bounds = list_of(ranges, &interval::size);
     made->element = of->element;
     made->at.assign(at.begin(), at.end());
     for (index_function& each : made->at) {

@@ -31,9 +31,6 @@ EINPARALLEL_INLINE std::string printable(std::string text);
 /// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
 EINPARALLEL_INLINE std::string escaped(std::string_view text);
 
-/// Letters of a text in UTF-8.
-EINPARALLEL_INLINE std::size_t letters_in(const std::string& text);
-
 /// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
 EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
 

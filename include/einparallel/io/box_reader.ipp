@@ -23,13 +23,11 @@ public:
     box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region)
         : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order) {
-        const std::size_t rank = bounds.size();
-        bounds_.resize(rank);
-        region_.resize(rank);
-        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-            const std::size_t place = turned_ ? rank - 1 - dimension : dimension;
-            bounds_[place] = bounds[dimension];
-            region_[place] = region.sides[dimension];
+        bounds_ = bounds;
+        region_ = region.sides;
+        if (turned_) {
+            std::reverse(bounds_.begin(), bounds_.end());
+            std::reverse(region_.begin(), region_.end());
         }
         file_strides_ = dense_strides(whole_box(bounds_));
     }
@@ -140,15 +138,13 @@ private:
         }
         for_each_tile(region_, lengths, [&](const sides& chunk) {
             const box whole{chunk};
-            std::vector<index> extents;
             index offset = 0;
             for (std::size_t place = 0; place < rank; ++place) {
-                extents.push_back(chunk[place].size());
                 offset += (chunk[place].begin - region_[place].begin) * strides[place];
             }
             staging_.resize(bytes_of(whole.size()));
             read_in_file_order(chunk, staging_.data());
-            copy_box(extents, std::size_t(bytes_), destination + offset * bytes_, strides, staging_.data(),
+            copy_box(extents_of(whole), std::size_t(bytes_), destination + offset * bytes_, strides, staging_.data(),
                      dense_strides(whole));
         });
     }

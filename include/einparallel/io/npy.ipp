@@ -50,12 +50,8 @@ EINPARALLEL_SELDOM void npy_file::require(element_type type, std::size_t rank) c
 }
 
 EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination) const {
-    bool inside = region.rank() == header_.shape.size();
-    for (std::size_t dimension = 0; inside && dimension < region.rank(); ++dimension) {
-        const interval side = region.sides[dimension];
-        inside = side.empty() || (side.begin >= 0 && side.end <= header_.shape[dimension]);
-    }
-    check(inside, {"has shape ", shape_text(), ", and a box outside of it is asked for"});
+    check(region.rank() == header_.shape.size() && contains(whole_box(header_.shape), region),
+          {"has shape ", shape_text(), ", and a box outside of it is asked for"});
     if (!region.empty()) {
         detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region)
             .read(destination);

@@ -24,6 +24,9 @@ public:
         : advance_([](void* context) { return bool((*static_cast<Advance*>(context))()); }),
           context_(const_cast<void*>(static_cast<const void*>(std::addressof(advance)))) {}
 
+    /// Where the calling thread has its errno: an address that no other living thread has, one for all units.
+    static const void* this_thread() { return &errno; }
+
     /// Reports `points` more as computed; from threads other than the hook's, nothing.
     void report(index points) {
         if (this_thread() != owner_ || finished_) {
@@ -37,9 +40,6 @@ public:
     }
 
 private:
-    /// Where the calling thread has its errno, which is nowhere else while the thread runs.
-    static const void* this_thread() { return &errno; }
-
     bool (*advance_)(void*);
     void* context_;
     const void* owner_ = this_thread();

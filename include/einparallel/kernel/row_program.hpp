@@ -228,18 +228,9 @@ public:
     auto write(const constant<T>& node) {
         return writer_.number(node.value);
     }
-    template <class Function, class A>
-    auto write(const join_node<Function, A>& node) {
-        return writer_.call(node.function, distributes_over<Reduce, Function>, write(node.arguments.first));
-    }
-    template <class Function, class A, class B>
-    auto write(const join_node<Function, A, B>& node) {
-        const auto first = write(node.arguments.first);
-        return writer_.call(node.function, distributes_over<Reduce, Function>, first, write(node.arguments.second));
-    }
-    template <class Function, class A, class B, class C, class... More, class... Written>
-    auto write(const join_node<Function, A, B, C, More...>& node, Written... written) {
-        if constexpr (sizeof...(Written) == 3 + sizeof...(More)) {
+    template <class Function, class... Arguments, class... Written>
+    auto write(const join_node<Function, Arguments...>& node, Written... written) {
+        if constexpr (sizeof...(Written) == sizeof...(Arguments)) {
             return writer_.call(node.function, distributes_over<Reduce, Function>, written...);
         } else {
             return write(node, written..., write(argument<sizeof...(Written)>(node.arguments)));

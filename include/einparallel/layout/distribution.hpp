@@ -132,14 +132,16 @@ private:
     std::vector<index> bounds_;
     std::vector<cut_side> sides_;          ///< regular: by dimension
     std::vector<rank_digit> digits_;       ///< those of pieces first; the innermost first
-    std::vector<box> boxes_;               ///< irregular: by rank
-    std::vector<std::vector<box>> parts_;  ///< by rank, of boxes that are not all held; or none
+    std::vector<std::vector<box>> boxes_;  ///< irregular: by rank; no two of them meet
     std::size_t cut_ = 0;
     int holders_ = 1;
     int replication_ = 1;
     bool regular_ = true;
     bool diagonal_ = false;
 };
+
+/// A tensor whose dimensions a mesh cuts, their numbers being its labels.
+EINPARALLEL_INLINE distribution cut_along(const std::vector<index>& bounds, const mesh& ranks);
 
 /// A tensor that one rank holds whole: where an array of the root rests before it is scattered.
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root);

@@ -9,6 +9,22 @@
 #include <numeric>
 #include <utility>
 
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The smallest box around some that are not empty; of one that box, of none no box of this rank.
+EINPARALLEL_INLINE box hull_of(const std::vector<box>& boxes, std::size_t rank) {
+    box hull = boxes.empty() ? no_box(rank) : boxes.front();
+    for (const box& each : boxes) {
+        for (std::size_t dimension = 0; dimension < hull.rank(); ++dimension) {
+            interval& side = hull.sides[dimension];
+            side = {std::min(side.begin, each.sides[dimension].begin), std::max(side.end, each.sides[dimension].end)};
+        }
+    }
+    return hull;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
 namespace einparallel {
 
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root) {
@@ -19,11 +35,10 @@ EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, in
 
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const mesh& ranks,
                                               const std::vector<label_id>& labels, std::size_t cut)
-    : bounds_(std::move(bounds)), cut_(cut), holders_(ranks.size()) {
-    sides_.reserve(bounds_.size());
-    for (const index bound : bounds_) {
-        sides_.push_back({bound});
-    }
+    : bounds_(std::move(bounds)),
+      sides_(detail::list_of(bounds_, [](index bound) { return cut_side{bound}; })),
+      cut_(cut),
+      holders_(ranks.size()) {
     digits_.reserve(ranks.axes.size());
     for (const bool is_piece : {true, false}) {  // the digits of a part stand before those of its pieces
         int stride = 1;
@@ -52,57 +67,45 @@ EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const m
 }
 
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, std::vector<box> boxes)
-    : bounds_(std::move(bounds)), boxes_(std::move(boxes)), holders_(int(boxes_.size())), regular_(false) {}
+    : bounds_(std::move(bounds)),
+      boxes_(detail::list_of(boxes, [](const box& held) { return std::vector<box>{held}; })),
+      holders_(int(boxes_.size())),
+      regular_(false) {}
 
 EINPARALLEL_INLINE distribution::distribution(const std::vector<index>& bounds,
                                               const std::vector<std::vector<box>>& boxes)
-    : distribution(bounds, std::vector<box>(boxes.size(), no_box(bounds.size()))) {
-    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
-        std::vector<box>& parts = parts_.emplace_back();
-        box& all = boxes_[rank];
-        index elements = 0;
-        for (const box& each : boxes[rank]) {
-            std::vector<box> fresh{each};
+    : bounds_(bounds), holders_(int(boxes.size())), regular_(false) {
+    for (const std::vector<box>& all : boxes) {
+        std::vector<box>& parts = boxes_.emplace_back();
+        for (const box& each : all) {
+            std::vector<box> fresh = difference({each}, no_box(bounds.size()));
             for (const box& known : parts) {
-                std::vector<box> left;
-                for (const box& part : fresh) {
-                    const std::vector<box> outside = difference(part, known);
-                    left.insert(left.end(), outside.begin(), outside.end());
-                }
-                fresh = std::move(left);
+                fresh = difference(fresh, known);
             }
-            for (box& part : fresh) {
-                if (part.empty()) {
-                    continue;
-                }
-                for (std::size_t dimension = 0; dimension < part.rank(); ++dimension) {
-                    interval& side = all.sides[dimension];
-                    const interval more = part.sides[dimension];
-                    side =
-                        all.nothing ? more : interval{std::min(side.begin, more.begin), std::max(side.end, more.end)};
-                }
-                all.nothing = false;
-                elements += part.size();
-                parts.push_back(std::move(part));
-            }
+            parts.insert(parts.end(), fresh.begin(), fresh.end());
         }
-        if (elements == all.size()) {
-            parts = {all};
+        const box hull = detail::hull_of(parts, bounds.size());
+        if (detail::sum_in(parts, index{0}, &box::size) == hull.size()) {
+            parts = {hull};
         }
     }
 }
 
+EINPARALLEL_INLINE distribution cut_along(const std::vector<index>& bounds, const mesh& ranks) {
+    std::vector<label_id> labels(bounds.size());
+    std::iota(labels.begin(), labels.end(), label_id{0});
+    return {bounds, ranks, labels, 0};
+}
+
 EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
     index largest = 0;
-    if (!regular_) {
-        for (const box& held : boxes_) {
-            largest = std::max(largest, held.nothing ? 0 : held.sides[dimension].size());
-        }
-        return largest;
+    for (int rank = 0; rank < holders_ && !regular_; ++rank) {
+        const box held = block_of_rank(rank);
+        largest = std::max(largest, held.nothing ? 0 : held.sides[dimension].size());
     }
-    const cut_side& side = sides_[dimension];
-    for (int part = 0; part < (side.points.empty() ? 1 : side.parts); ++part) {  // of even parts the first is largest
-        largest = std::max(largest, side.part(part).size());
+    const int parts = !regular_ ? 0 : sides_[dimension].points.empty() ? 1 : sides_[dimension].parts;
+    for (int part = 0; part < parts; ++part) {  // of even parts the first is largest
+        largest = std::max(largest, sides_[dimension].part(part).size());
     }
     return largest;
 }
@@ -136,7 +139,7 @@ EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
         return no_box(bounds_.size());
     }
     if (!regular_) {
-        return boxes_[std::size_t(rank)];
+        return detail::hull_of(boxes_[std::size_t(rank)], bounds_.size());
     }
     box block = whole_box(bounds_);
     for (std::size_t dimension = 0; dimension < sides_.size(); ++dimension) {
@@ -155,8 +158,8 @@ EINPARALLEL_INLINE box distribution::held_by(int rank) const {
 }
 
 EINPARALLEL_INLINE std::vector<box> distribution::boxes_of(int rank) const {
-    const bool several = rank >= 0 && rank < int(parts_.size());
-    return several ? parts_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
+    const bool is_listed = rank >= 0 && rank < int(boxes_.size());
+    return is_listed ? boxes_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
 }
 
 EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
@@ -218,8 +221,7 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
     if (a.bounds_ != b.bounds_) {
         return false;
     }
-    if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_ &&
-        a.parts_ == b.parts_) {
+    if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_) {
         return true;
     }
     const int ranks = std::max(a.holders(), b.holders());
@@ -260,8 +262,6 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
     }
     sort_range(cut, [&](std::size_t a, std::size_t b) { return turns[a] > turns[b]; });
     mesh made;
-    std::vector<label_id> labels(rank);
-    std::iota(labels.begin(), labels.end(), label_id{0});
     for (const std::size_t dimension : cut) {
         std::vector<index> points = begins[dimension];
         points.push_back(boxes.bounds()[dimension]);
@@ -273,9 +273,9 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             std::reverse(points.begin(), points.end());
         }
         const int parts = int(points.size()) - 1;
-        made.axes.push_back({labels[dimension], parts, std::move(points)});
+        made.axes.push_back({label_id(dimension), parts, std::move(points)});
     }
-    return distribution(boxes.bounds(), made, labels, 0) == boxes ? std::optional(std::move(made)) : std::nullopt;
+    return cut_along(boxes.bounds(), made) == boxes ? std::optional(std::move(made)) : std::nullopt;
 }
 
 EINPARALLEL_INLINE bool have_same_blocks(const distribution& a, const distribution& b) {

@@ -160,8 +160,9 @@ struct box {
 /// @pre a.rank() == b.rank()
 EINPARALLEL_INLINE box intersect(const box& a, const box& b);
 
-/// The elements of `whole` that are not in `taken`, in boxes that do not meet: two along each dimension at most.
-EINPARALLEL_INLINE std::vector<box> difference(box whole, const box& taken);
+/// The elements of some boxes that are not in `taken`, in boxes that do not meet where those do not: of each two along
+/// every dimension at most, none of them empty.
+EINPARALLEL_INLINE std::vector<box> difference(const std::vector<box>& whole, const box& taken);
 
 /// The whole tensor with these bounds.
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds);

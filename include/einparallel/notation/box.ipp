@@ -14,21 +14,23 @@ EINPARALLEL_INLINE box intersect(const box& a, const box& b) {
     return both;
 }
 
-EINPARALLEL_INLINE std::vector<box> difference(box whole, const box& taken) {
-    const box common = intersect(whole, taken);
+EINPARALLEL_INLINE std::vector<box> difference(const std::vector<box>& whole, const box& taken) {
     std::vector<box> parts;
-    if (common.empty()) {
-        parts.resize(whole.empty() ? 0 : 1, whole);
-        return parts;
-    }
-    for (std::size_t dimension = 0; dimension < whole.rank(); ++dimension) {
-        const interval all = whole.sides[dimension];
-        const interval kept = common.sides[dimension];
-        for (const interval left : {interval{all.begin, kept.begin}, interval{kept.end, all.end}}) {
-            whole.sides[dimension] = left;
-            parts.resize(parts.size() + (left.empty() ? 0 : 1), whole);
+    for (box each : whole) {
+        const box common = intersect(each, taken);
+        if (common.empty()) {
+            parts.resize(parts.size() + (each.empty() ? 0 : 1), each);
+            continue;
         }
-        whole.sides[dimension] = kept;
+        for (std::size_t dimension = 0; dimension < each.rank(); ++dimension) {
+            const interval all = each.sides[dimension];
+            const interval kept = common.sides[dimension];
+            for (const interval left : {interval{all.begin, kept.begin}, interval{kept.end, all.end}}) {
+                each.sides[dimension] = left;
+                parts.resize(parts.size() + (left.empty() ? 0 : 1), each);
+            }
+            each.sides[dimension] = kept;
+        }
     }
     return parts;
 }

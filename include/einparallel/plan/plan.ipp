@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <numeric>
 
 namespace einparallel {
 
@@ -66,15 +65,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Where an input rests that nobody reads (it is an output itself): cut along its longest dimension.
 EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int processes) {
-    std::vector<label_id> labels(bounds.size());
-    std::iota(labels.begin(), labels.end(), label_id{0});
     const auto longest = std::max_element(bounds.begin(), bounds.end());
     mesh ranks;
     if (longest != bounds.end() && *longest > 1) {
         const int parts = int(std::min<index>(*longest, processes));
         ranks.axes.push_back({label_id(longest - bounds.begin()), parts});
     }
-    return {bounds, std::move(ranks), std::move(labels), 0};
+    return cut_along(bounds, ranks);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -94,10 +91,10 @@ struct plan_builder {
         const std::size_t count = graph.vertices.size();
         const detail::lasting_tensors lasting(graph, asked.runs, asked.objective);
         made.vertices_.resize(count);
-        std::vector<detail::place_id> lies(count);                    // anywhere: read as each reader wants it
-        std::vector<std::vector<const distribution*>> copies(count);  // shared by all who want the same
-        std::vector<std::vector<const distribution*>> pieces(count);  // the same, for those who read in pieces
-        std::vector<std::vector<const distribution*>> blocks(count);  // the same of blocks that are held
+        std::vector<detail::place_id> lies(count);  // anywhere: read as each reader wants it
+        // Shared by all who want the same, whole or in pieces; and blocks that are held.
+        std::vector<std::vector<std::pair<const distribution*, bool>>> copies(count);
+        std::vector<std::vector<const distribution*>> blocks(count);
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.origins[number].front();
@@ -136,15 +133,17 @@ struct plan_builder {
                 const std::size_t input = each.inputs[operand];
                 planned_vertex& read = made.vertices_[input];
                 const distribution& wanted = each.work.operands[operand];
-                const bool is_first = copies[input].empty() && pieces[input].empty();
-                const auto is_same = [](const distribution& a, const distribution& b) { return a == b; };
+                const bool is_first = copies[input].empty();
                 const bool is_whole = !each.work.form.lies_in_pieces(operand);
-                const bool is_new =
-                    is_whole
-                        ? adds(copies[input], wanted, is_same)
-                        : !detail::any_in(copies[input], [&](const distribution* known) { return *known == wanted; }) &&
-                              adds(pieces[input], wanted, is_same);
-                if (each.work.holds(operand) && adds(blocks[input], wanted, detail::have_same_blocks)) {
+                const bool is_new = !detail::any_in(copies[input], [&](const auto& known) {
+                    return *known.first == wanted && (known.second || !is_whole);
+                });
+                if (is_new) {
+                    copies[input].emplace_back(&wanted, is_whole);
+                }
+                const auto is_held = [&](const auto* known) { return detail::have_same_blocks(*known, wanted); };
+                if (each.work.holds(operand) && !detail::any_in(blocks[input], is_held)) {
+                    blocks[input].push_back(&wanted);
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
                            detail::gathered_bytes(each.work, operand), true);
                 }
@@ -181,16 +180,6 @@ struct plan_builder {
     }
 
 private:
-    /// Notes a distribution; false where one that is alike is known.
-    static bool adds(std::vector<const distribution*>& known, const distribution& next,
-                     bool (*is_alike)(const distribution&, const distribution&)) {
-        if (detail::any_in(known, [&](const distribution* each) { return is_alike(*each, next); })) {
-            return false;
-        }
-        known.push_back(&next);
-        return true;
-    }
-
     /// What the paper counts.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;

@@ -2,31 +2,26 @@
 
 #include <einparallel/run/context.hpp>
 
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/node_threads.hpp>
 
-#include <cerrno>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// An address that no other living thread has.
-EINPARALLEL_SELDOM const void* this_thread() {
-    return &errno;  // a thread's own, and one for all copies of this function in a program
-}
 
 EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
     int provided = MPI_THREAD_SINGLE;
     check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
-    thread = provided < MPI_THREAD_SERIALIZED ? this_thread() : nullptr;
+    thread = provided < MPI_THREAD_SERIALIZED ? progress_hook::this_thread() : nullptr;
 }
 
 EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
-    require(world_.thread == nullptr || world_.thread == this_thread(),
+    require(world_.thread == nullptr || world_.thread == progress_hook::this_thread(),
             {doing,
              ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
              "MPI_THREAD_SERIALIZED, or call it from the thread that made the context"});

@@ -8,13 +8,13 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -154,22 +154,17 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
     const buffer_part& into = touched.writes.front();
     prepared_call ready{
         .vertex = of_step, .output = prepare_block(of_rank, into), .element_bytes = of_rank[into.place].element_bytes};
-    std::transform(touched.reads.begin(), touched.reads.end(), std::back_inserter(ready.operands),
-                   [&](const buffer_part& part) { return prepare_block(of_rank, part); });
+    ready.operands = list_of(touched.reads, [&](const buffer_part& part) { return prepare_block(of_rank, part); });
     if (call != nullptr) {
         ready.vertex = call->vertex;
         ready.mode = call->mode;
         ready.softmax = call->softmax;
-        std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.extents),
-                       [](const interval& range) { return range.size(); });
-        std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.first),
-                       [](const interval& range) { return range.begin; });
-        if (const einsum_form& form = vertices[call->vertex].form; !form.reads.empty()) {
-            ready.operands.clear();
-            for (std::size_t operand = 0; operand < touched.reads.size(); ++operand) {
-                ready.operands.push_back(
-                    prepare_read(of_rank, touched.reads[operand], call->read_of(form, operand), call->ranges));
-            }
+        ready.extents = list_of(call->ranges, &interval::size);
+        ready.first = list_of(call->ranges, &interval::begin);
+        const einsum_form& form = vertices[call->vertex].form;
+        for (std::size_t operand = 0; operand < ready.operands.size() && !form.reads.empty(); ++operand) {
+            ready.operands[operand] =
+                prepare_read(of_rank, touched.reads[operand], call->read_of(form, operand), call->ranges);
         }
         ready.blocks.resize(ready.operands.size());
     } else if (const auto* read = std::get_if<read_source>(&done)) {

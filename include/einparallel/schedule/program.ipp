@@ -28,18 +28,12 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
 }
 
 EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges) {
-    box region = region_of(read.labels, ranges);
-    if (read.at.empty()) {
-        return region;
+    const box region = region_of(read.labels, ranges);
+    if (read.at.empty() || region.empty()) {
+        return read.at.empty() ? region : no_box(read.at.size());
     }
-    if (region.empty()) {
-        return no_box(read.at.size());
-    }
-    region.sides.clear();
-    for (const index_function& each : read.at) {
-        region.sides.push_back(range_of(each, ranges));
-    }
-    return unfused_box(read.at, read.bounds, std::move(region));
+    box all{list_of(read.at, [&](const index_function& each) { return range_of(each, ranges); })};
+    return unfused_box(read.at, read.bounds, std::move(all));
 }
 
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {

@@ -9,19 +9,11 @@
 
 namespace einparallel {
 
-namespace EINPARALLEL_DETAIL {
-
-/// What `rank` does to have its box of `to` in `arriving`; `resting` holds its box of `from`.
-/// Messages go straight from who has to who wants, one per pair of ranks whose boxes meet: no element is sent that is
-/// not wanted. What stays is copied locally.
-EINPARALLEL_INLINE step redistribution_step(const distribution& from, const distribution& to, int rank,
-                                            buffer_id resting, buffer_id arriving);
-
-}  // namespace EINPARALLEL_DETAIL
-
 /// Appends to `of_rank` what `rank` does, in phase `first_phase`, to bring a tensor from one distribution to another.
 /// `resting` holds its box of `from`; returns the buffer with its box of `to`, which is `resting` itself, without a
-/// copy, where the box is the same on this rank. A scatter from a root is the same thing, from held_by_one().
+/// copy, where the box is the same on this rank. Messages go straight from who has to who wants, one per pair of ranks
+/// whose boxes meet: no element is sent that is not wanted. What stays is copied locally. A scatter from a root is the
+/// same thing, from held_by_one().
 EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to,
                                                      int rank, buffer_id resting, std::size_t first_phase);
 

@@ -4,31 +4,6 @@
 
 #include <utility>
 
-namespace einparallel::EINPARALLEL_DETAIL {
-
-EINPARALLEL_INLINE step redistribution_step(const distribution& from, const distribution& to, int rank,
-                                            buffer_id resting, buffer_id arriving) {
-    const box had = from.held_by(rank);
-    const box wanted = to.held_by(rank);
-    step made;
-    for (const int owner : from.ranks_meeting(wanted)) {
-        const box common = intersect(from.held_by(owner), wanted);
-        if (owner != rank) {
-            made.receive(owner, arriving, common);
-        } else if (arriving != resting) {
-            made.move(arriving, resting, common);
-        }
-    }
-    for (const int reader : to.ranks_meeting(had)) {
-        if (reader != rank) {
-            made.send(reader, resting, intersect(had, to.held_by(reader)));
-        }
-    }
-    return made;
-}
-
-}  // namespace einparallel::EINPARALLEL_DETAIL
-
 namespace einparallel {
 
 EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to,
@@ -37,9 +12,21 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
     const box wanted = to.held_by(rank);
     const bool is_there = had == wanted || (had.empty() && wanted.empty());  // others may want it, too
     const buffer_id arriving = is_there ? resting : of_rank.add_buffer(wanted, of_rank[resting].element_bytes);
-    step moving = detail::redistribution_step(from, to, rank, resting, arriving);
+    step moving{.phase = first_phase};
+    for (const int owner : from.ranks_meeting(wanted)) {
+        const box common = intersect(from.held_by(owner), wanted);
+        if (owner != rank) {
+            moving.receive(owner, arriving, common);
+        } else if (!is_there) {
+            moving.move(arriving, resting, common);
+        }
+    }
+    for (const int reader : to.ranks_meeting(had)) {
+        if (reader != rank) {
+            moving.send(reader, resting, intersect(had, to.held_by(reader)));
+        }
+    }
     if (!moving.is_idle()) {
-        moving.phase = first_phase;
         of_rank.steps.push_back(std::move(moving));
     }
     return arriving;
@@ -47,14 +34,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
 
 EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution& from, const distribution& to, int rank,
                                            buffer_id resting, std::size_t first_phase) {
-    const auto halo_of = [&](int reader) {
-        std::vector<box> lacked;
-        for (const box& wanted : to.boxes_of(reader)) {
-            const std::vector<box> parts = difference(wanted, from.held_by(reader));
-            lacked.insert(lacked.end(), parts.begin(), parts.end());
-        }
-        return lacked;
-    };
+    const auto halo_of = [&](int reader) { return difference(to.boxes_of(reader), from.held_by(reader)); };
     const box had = from.held_by(rank);
     const std::vector<int> readers = to.ranks_meeting(had);
     step moving{.phase = first_phase};

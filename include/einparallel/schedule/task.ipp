@@ -5,19 +5,13 @@
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
 
-#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels,
                                                 const std::vector<index>& extents) {
-    std::vector<index> bounds;
-    bounds.reserve(labels.size());
-    for (const label_id label : labels) {
-        bounds.push_back(label == no_label ? 1 : extents[std::size_t(label)]);
-    }
-    return bounds;
+    return list_of(labels, [&](label_id label) { return label == no_label ? 1 : extents[std::size_t(label)]; });
 }
 
 /// Takes from the range of a label where a condition on it alone does not hold; false where it never holds.
@@ -39,9 +33,7 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
     if (!form.is_viewed(operand)) {
         return {bounds_of(labels, extents), ranks, labels, cut};
     }
-    std::vector<label_id> all(extents.size());
-    std::iota(all.begin(), all.end(), label_id{0});
-    const distribution blocks(extents, ranks, all, 0);
+    const distribution blocks = cut_along(extents, ranks);
     std::vector<index> bounds;
     std::vector<std::vector<box>> read(std::size_t(ranks.size()));
     for (const operand_read* const each : form.all_reads()) {
@@ -180,10 +172,8 @@ EINPARALLEL_INLINE algorithm algorithm_of(const task& work) {
     if (work.travelling == output_travels) {
         return algorithm::k;
     }
-    for (const distribution& operand : work.operands) {
-        if (operand.replication() > 1) {
-            return algorithm::mn;
-        }
+    if (detail::any_in(work.operands, [](const distribution& operand) { return operand.replication() > 1; })) {
+        return algorithm::mn;
     }
     return work.output.replication() > 1 ? algorithm::k : algorithm::c;
 }

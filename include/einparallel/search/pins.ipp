@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -53,9 +52,7 @@ EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
 
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
     if (is_placeholder(input)) {
-        std::vector<label_id> labels(input.bounds.size());
-        std::iota(labels.begin(), labels.end(), label_id{0});
-        return {input.bounds, mesh{pinned_axes(input)}, std::move(labels), 0};
+        return cut_along(input.bounds, mesh{pinned_axes(input)});
     }
     std::vector<box> boxes;
     for (int rank = 0; rank < input.origin->holders(); ++rank) {

@@ -26,11 +26,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
-    std::vector<std::size_t> bytes;
-    for (const std::shared_ptr<vertex>& operand : einsum.operands) {
-        bytes.push_back(operand->element.bytes);
-    }
-    return bytes;
+    return list_of(einsum.operands, [](const auto& operand) { return operand->element.bytes; });
 }
 
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,

@@ -17,8 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -71,7 +69,7 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
 
 /// Parts that are not to choose, of all labels together.
 EINPARALLEL_INLINE index fixed_parts(const partition_family& family) {
-    return std::accumulate(family.fixed.begin(), family.fixed.end(), index{1}, std::multiplies<>());
+    return product_in(family.fixed, index{1});
 }
 
 /// All that competes where every sum is finished and blocks are even, in one family.

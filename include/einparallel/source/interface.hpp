@@ -4,9 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
-#if defined(__GNUC__)
 #pragma GCC visibility push(default)
-#endif
 #include <einparallel.hpp>
 // What runs call of core besides.
 #include <einparallel/array/aliasing.hpp>
@@ -18,7 +16,5 @@
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
-#if defined(__GNUC__)
 #pragma GCC visibility pop
-#endif
 #endif

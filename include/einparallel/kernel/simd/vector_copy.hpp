@@ -61,11 +61,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
 inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
-#if defined(__GNUC__)
     __builtin_memcpy(into, from, count);
-#else
-    std::copy_n(from, count, into);
-#endif
 }
 
 /// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
