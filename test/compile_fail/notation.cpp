@@ -369,6 +369,22 @@ void output_rank() {
 void softmax_of_a_product() {
     Z(i, k) = ep::softmax(k, X(i, l) * X(k, l) / 2.0);
 }
+// ERROR would be summed outside the softmax, or the cumprod
+void running_product_of_a_product() {
+    v(i) = ep::cumprod(i, A(i, j));
+}
+// ERROR ONLY cumsum along a label: this label appears in no operand of the expression
+void running_sum_along_another_label() {
+    C(i, k) = ep::cumsum(l, A(i, j) * B(j, k));
+}
+// ERROR top_k: complex numbers have no order
+void largest_of_complex() {
+    C(i, k) = ep::top_k(k, j, Q(i, j)).places;
+}
+// ERROR top_k: the label of the results is one that the expression does not have
+void largest_along_their_own_label() {
+    C(i, j) = ep::top_k(j, j, A(i, j)).values;
+}
 // ERROR softmax: a label of its argument is missing on the left and would be summed outside the softmax
 void softmax_in_a_product() {
     C(i, j) = ep::softmax(k, A(i, d) * A(k, d)) * A(k, j);
@@ -411,6 +427,8 @@ void accepted() {
     Z(i, k) = ep::sum(ep::softmax(k, X(i, d) * X(k, d) / 2.0));
     C(i, j) = ep::softmax(k, ep::sum(d, A(i, d) * A(k, d))) * A(k, j);
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j)));
+    v(i) = ep::cumsum(i, A(i, j)) + ep::cumprod(i, ep::sum(j, A(i, j)));
+    C(i, k) = ep::top_k(k, j, A(i, j)).places;
     C(i, k) = A(i, j) * B(j, k);
     C(i, k) = ep::reduce(smaller_value{}, A(i, j) * B(j, k));
     C(i, k) = ep::sum(j, exp(A(i, j)) * B(j, k));

@@ -81,8 +81,9 @@ struct labels_of_statement {
         return unbound(std::type_identity<Inner>{});
     }
 
-    /// Labels that would be summed outside a softmax in whose argument they stand, without the user having said so:
-    /// its own label is meant to be (weights times values), those of an explicit reduction are said.
+    /// Labels that would be summed outside a softmax, or a running product, in whose argument they stand, without the
+    /// user having said so: its own label is meant to be (weights times values), those of an explicit reduction are
+    /// said.
     template <class E>
     static constexpr flags escaping(std::type_identity<E> /*node*/) {
         return {};
@@ -99,8 +100,9 @@ struct labels_of_statement {
             return without(escaping(std::type_identity<Inner>{}), set_of(Over{}));
         }
     }
-    template <class Over, class Inner>
-    static constexpr flags escaping(std::type_identity<row_node<softmax_function, Over, Inner>> /*node*/) {
+    template <class Function, class Over, class Inner>
+        requires(!std::is_same_v<Function, running<op::sum_type>>)
+    static constexpr flags escaping(std::type_identity<row_node<Function, Over, Inner>> /*node*/) {
         return without(any_of(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
     }
 
@@ -316,7 +318,8 @@ public:
                       "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
         static_assert(
             is_summed_inside<typename wrong::escaping>,
-            "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
+            "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "
+            "cumprod; "
             "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
         static_assert(keeps_imaginary<typename node_type::value_type, T>,
                       "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");

@@ -72,6 +72,7 @@ template <Label K, Label Over, Expression E>
 auto top_k(const K& k, const Over& /*over*/, const E& expression, index count = -1) {
     constexpr bool present = detail::appears_in<Over, typename E::labels>;
     static_assert(present, "top_k over a label: this label appears in no operand of the expression");
+    static_assert(!detail::is_complex<typename E::value_type>::value, "top_k: complex numbers have no order");
     static_assert(!detail::appears_in<K, typename E::labels>,
                   "top_k: the label of the results is one that the expression does not have");
     const auto ranks = iota(k, count);
