@@ -236,6 +236,10 @@ void generate_of_too_few() {
 void generate_of_text() {
     Z = ep::generate<double>({2, 3}, [](auto, auto) { return "one"; });
 }
+// ERROR ONLY ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors
+void array_behind_tensor() {
+    C(i, k) = ep::concatenate(0, X, A)(i, k);
+}
 // ERROR ONLY ep::load_npy: element type and number of dimensions are said
 void file_of_any_rank() {
     Z = ep::load_npy<double>("z.npy");
@@ -303,10 +307,6 @@ void extents_of_a_tensor() {
 // ERROR ONLY ep::view: extents stand in braces
 void view_without_braces() {
     ep::view<double, 2> V(A.data(), 2, 3);
-}
-// ERROR ONLY ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors
-void array_behind_tensor() {
-    C(i, k) = ep::concatenate(0, X, A)(i, k);
 }
 // ERROR ONLY ep::slice: begin and end have a number for each dimension
 void too_long_a_slice() {
