@@ -38,17 +38,18 @@ auto softmax(const L& /*over*/, const E& expression) {
 ///@{
 template <Label L, Expression E>
 auto cumsum(const L& /*along*/, const E& expression) {
-    static_assert(detail::appears_in<L, typename E::labels>,
-                  "cumsum along a label: this label appears in no operand of the expression");
+    constexpr bool present = detail::appears_in<L, typename E::labels>;
+    static_assert(present, "cumsum along a label: this label appears in no operand of the expression");
     return detail::along<detail::running<op::sum_type>, L>(expression);
 }
 template <Label L, Expression E>
 auto cumprod(const L& /*along*/, const E& expression) {
-    static_assert(detail::appears_in<L, typename E::labels>,
-                  "cumprod along a label: this label appears in no operand of the expression");
+    constexpr bool present = detail::appears_in<L, typename E::labels>;
+    static_assert(present, "cumprod along a label: this label appears in no operand of the expression");
     return detail::along<detail::running<op::prod_type>, L>(expression);
 }
 ///@}
+
 namespace detail {
 
 template <class Values, class Places>
@@ -71,14 +72,19 @@ auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks)
 template <Label K, Label Over, Expression E>
 auto top_k(const K& k, const Over& /*over*/, const E& expression, index count = -1) {
     constexpr bool present = detail::appears_in<Over, typename E::labels>;
+    constexpr bool ordered = !detail::is_complex<typename E::value_type>::value;
+    constexpr bool is_new = !detail::appears_in<K, typename E::labels>;
     static_assert(present, "top_k over a label: this label appears in no operand of the expression");
-    static_assert(!detail::is_complex<typename E::value_type>::value, "top_k: complex numbers have no order");
-    static_assert(!detail::appears_in<K, typename E::labels>,
-                  "top_k: the label of the results is one that the expression does not have");
-    const auto ranks = iota(k, count);
-    auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
-    auto places = detail::ranked<detail::place_of_rank, K, Over>(expression, ranks);
-    return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
+    static_assert(ordered, "top_k: complex numbers have no order");
+    static_assert(is_new, "top_k: the label of the results is one that the expression does not have");
+    if constexpr (present && ordered && is_new) {
+        const auto ranks = iota(k, count);
+        auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
+        auto places = detail::ranked<detail::place_of_rank, K, Over>(expression, ranks);
+        return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
+    } else {
+        return detail::ranked_elements<detail::refused_node, detail::refused_node>();
+    }
 }
 
 /// Other words with arguments that they do not take.
