@@ -5,8 +5,8 @@
 #include "inputs.hpp"
 
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 namespace experiments {
 

@@ -10,8 +10,8 @@
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <array>
 #include <cmath>

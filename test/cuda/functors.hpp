@@ -4,9 +4,9 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <cmath>
 #include <complex>

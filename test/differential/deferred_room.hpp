@@ -9,8 +9,8 @@
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include "functors.hpp"
 

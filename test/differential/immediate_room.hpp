@@ -8,8 +8,8 @@
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/array/view.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include "functors.hpp"
 

@@ -5,8 +5,8 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/text.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/names.hpp>

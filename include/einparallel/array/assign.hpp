@@ -12,8 +12,8 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 // Complex numbers and their functions in device code, where those of std::complex are the host's only.
 
-#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 
 #include <cmath>
 #include <limits>

@@ -4,8 +4,8 @@
 #include <einparallel/device/launch.hpp>
 #include <einparallel/device/op_cells.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 

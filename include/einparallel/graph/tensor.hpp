@@ -13,8 +13,8 @@
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/refused.hpp>
+#include <einparallel/notation/row_functions.hpp>
 
 #include <array>
 #include <concepts>
