@@ -4,6 +4,7 @@
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/functions.hpp>
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -69,8 +70,8 @@ auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks)
 /// another operand, or `count`: `auto [values, places] = ep::top_k(k, j, A(i, j), 5)`, two expressions with k where A
 /// has j; places are of type ep::index. Of equal elements the one with the lower index comes first, NaN comes last.
 /// Label `over` is never cut: ranks have whole rows.
-template <Label K, Label Over, Expression E>
-auto top_k(const K& k, const Over& /*over*/, const E& expression, index count = -1) {
+template <Label K, Label Over, Expression E, std::integral Count = index>
+auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = -1) {
     constexpr bool present = detail::appears_in<Over, typename E::labels>;
     constexpr bool ordered = !detail::is_complex<typename E::value_type>::value;
     constexpr bool is_new = !detail::appears_in<K, typename E::labels>;
@@ -78,7 +79,7 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, index count = 
     static_assert(ordered, "top_k: complex numbers have no order");
     static_assert(is_new, "top_k: the label of the results is one that the expression does not have");
     if constexpr (present && ordered && is_new) {
-        const auto ranks = iota(k, count);
+        const auto ranks = iota(k, index(count));
         auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
         auto places = detail::ranked<detail::place_of_rank, K, Over>(expression, ranks);
         return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
