@@ -115,6 +115,32 @@ TEST_CASE("running sums and largest elements in graphs, cut as the planner likes
     }
 }
 
+TEST_CASE("rows that ranks have parts of are brought together, of views as well") {
+    ep::context world(MPI_COMM_WORLD);
+    const index length = 2 * world.size() + 3;
+    ep::array<double, 2> x({3, length}), values, sums;
+    ep::array<index, 2> places;
+    x(i, t) = ep::join(ep::uniform(9), ep::iota(i), ep::iota(t));
+    ep::tensor<double, 2> X = ep::from_root(x, 0), Y, Values, Sums;
+    ep::tensor<index, 2> Places;
+    Y(i, t) = 2.0 * X(i, t);
+    Y.pinned({{t, world.size()}});
+    x(i, t) = 2.0 * x(i, t);
+    const auto write = [&](const auto& from, auto& largest, auto& where, auto& running) {
+        largest(i, k) = ep::top_k(k, t, from(i, t + 1), 4).values;
+        where(i, k) = ep::top_k(k, t, from(i, t), 4).places;
+        running(i, t) = ep::cumsum(t, from(i, length - 1 - t));
+    };
+    write(x, values, places, sums);
+    write(Y, Values, Places, Sums);
+    const ep::plan plan = ep::decompose(world, Y, Values, Places, Sums);
+    const ep::results made = plan.run(world);
+    CHECK(agrees(made.get(Values).allgather(), values));
+    CHECK(agrees(made.get(Places).allgather(), places));
+    CHECK(agrees(made.get(Sums).allgather(), sums));
+    CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+}
+
 TEST_CASE("uneven and empty blocks of running sums") {
     ep::context world(MPI_COMM_WORLD);
     const int ranks = world.size();

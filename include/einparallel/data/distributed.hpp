@@ -184,7 +184,7 @@ public:
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, extents);
         detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(extents), [&] {
-            made = array<T, Rank>(extents);
+            made = array<T, Rank>(static_cast<const std::array<index, Rank>&>(extents));
             return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
         return made;

@@ -96,19 +96,23 @@ public:
         }
     }
 
+    /// Rows are whole, and none of what a rank reads of a view lies in pieces.
     template <class T>
-    handle running(destination sink, std::span<const label_id> out, operand_type x, label_id along,
-                   const running_work& work) const {
-        if (x.handle->is_view()) {
-            x = {product<T>(std::nullopt, out, std::span<const operand_type, 1>(&x, 1), T(1)), out};
-        }
-        return record_running(sink, out, x, along, work);
+    [[nodiscard]] operand_type in_one_piece(const operand_type& x) const {
+        return x.handle->is_view()
+                   ? operand_type{product<T>(std::nullopt, x.labels, std::span<const operand_type, 1>(&x, 1), T(1)),
+                                  x.labels}
+                   : x;
     }
-
+    template <class T>
+    handle running(destination sink, std::span<const label_id> out, const operand_type& x, label_id along,
+                   const running_work& work) const {
+        return record_running(sink, out, in_one_piece<T>(x), along, work);
+    }
     template <class T>
     handle ranked(destination sink, std::span<const label_id> out, const std::array<operand_type, 2>& operands,
                   const ranked_work& work) const {
-        return record_ranked(sink, out, operands, work);
+        return record_ranked(sink, out, {in_one_piece<T>(operands[0]), operands[1]}, work);
     }
     EINPARALLEL_INLINE [[nodiscard]] handle record_ranked(destination sink, std::span<const label_id> out,
                                                           const std::array<operand_type, 2>& operands,

@@ -59,8 +59,10 @@ private:
     static op_program program_of(const ranked_work& work) {
         const std::array both{work.element, element_type_of<index>()};
         op_program program(reduction::unknown, both);
-        const op_register shown[] = {op_register(work.is_place ? 1 : 0)};
-        program.call({op_code::cast}, work.made, work.made, shown);
+        const op_register read[] = {0, 1};
+        op_function function;
+        function.name = work.is_place ? "place_of_largest" : "largest";
+        program.call(function, work.made, work.made, read);
         return program;
     }
 
