@@ -132,7 +132,7 @@ void reshape_randomly(ep::context& world, random_numbers& random, mistakes& foun
     if (random(0, 2) == 0) {  // cut along whichever dimensions
         const int parts = world.size();
         const index longest = *std::max_element(wanted.begin(), wanted.end());
-        const auto along = std::size_t(std::find(wanted.begin(), wanted.end(), longest) - wanted.begin());
+        const auto along = int(std::find(wanted.begin(), wanted.end(), longest) - wanted.begin());
         if (longest >= parts) {
             Z.pinned({{along, parts}});
         }

@@ -49,8 +49,8 @@ public:
     template <detail::NumberArray Extents = std::array<einparallel::extent, 0>>
     view(T* data, const Extents& extents)
         : view(data, extents, detail::row_major(detail::listed_extents<Rank>(extents))) {}
-    /// The same with strides, in elements.
-    template <detail::NumberArray Extents, detail::NumberArray Strides>
+    /// The same with strides, in elements; extents may stand in braces.
+    template <detail::NumberArray Extents = std::array<index, Rank>, detail::NumberArray Strides>
     view(T* data, const Extents& extents, const Strides& strides)
         : data_(data),
           extents_(detail::listed_extents<Rank>(extents)),
