@@ -265,6 +265,18 @@ void const_tensor_at_data() {
     const auto& fixed = X;
     fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
 }
+// ERROR ONLY cumsum along a label: this label appears in no operand of the expression
+void running_sum_along_another_label() {
+    C(i, k) = ep::cumsum(l, A(i, j) * B(j, k));
+}
+// ERROR top_k: complex numbers have no order
+void largest_of_complex() {
+    C(i, k) = ep::top_k(k, j, Q(i, j)).places;
+}
+// ERROR top_k: the label of the results is one that the expression does not have
+void largest_along_their_own_label() {
+    C(i, j) = ep::top_k(j, j, A(i, j)).values;
+}
 // ERROR (.m. was not declared in this scope|use of undeclared identifier .m.|identifier .m. is undefined)$
 void undeclared_label() {  // of a name that label_class has: nothing else is offered
     C(i, k) = A(i, m) * B(m, k);
@@ -372,18 +384,6 @@ void softmax_of_a_product() {
 // ERROR would be summed outside the softmax, or the cumprod
 void running_product_of_a_product() {
     v(i) = ep::cumprod(i, A(i, j));
-}
-// ERROR ONLY cumsum along a label: this label appears in no operand of the expression
-void running_sum_along_another_label() {
-    C(i, k) = ep::cumsum(l, A(i, j) * B(j, k));
-}
-// ERROR top_k: complex numbers have no order
-void largest_of_complex() {
-    C(i, k) = ep::top_k(k, j, Q(i, j)).places;
-}
-// ERROR top_k: the label of the results is one that the expression does not have
-void largest_along_their_own_label() {
-    C(i, j) = ep::top_k(j, j, A(i, j)).values;
 }
 // ERROR softmax: a label of its argument is missing on the left and would be summed outside the softmax
 void softmax_in_a_product() {
