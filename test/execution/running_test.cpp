@@ -81,7 +81,7 @@ TEST_CASE("running sums and largest elements in graphs, cut as the planner likes
     ep::context world(MPI_COMM_WORLD);
     std::mt19937 bits(23);
     const auto random = [&](int from, int to) { return index(std::uniform_int_distribution<int>(from, to)(bits)); };
-    for (int round = 0; round < 24; ++round) {
+    for (int round = 0; round < (world.size() > 4 ? 3 : 24); ++round) {
         const index m = random(1, 9), n = random(3, 11), count = random(1, 3);
         ep::array<double, 2> x({m, n}), z, v, shifted;
         ep::array<index, 2> p;
