@@ -166,4 +166,30 @@ TEST_CASE("many operands are contracted pair by pair") {
     CHECK(ep::einsum<"ij,jk,kl,lm,mi->">(A, B, C, D, E).value() == expected(0, 1));
 }
 
+TEST_CASE("dimensions of strings are functions of labels") {
+    EINPARALLEL_LABELS(i, j, r);
+    ep::array<double, 2> A({7, 5}), Z;
+    ep::array<float, 1> w({3});
+    fill(A);
+    w.data()[0] = 1, w.data()[1] = -2, w.data()[2] = 4;
+    Z(i, j) = A(2 * i + r, 4 - j) * w(r);
+    const auto same = [&](const auto& made, const auto& expected) {
+        return made.extents() == expected.extents() &&
+               std::equal(expected.data(), expected.data() + expected.size(), made.data());
+    };
+    CHECK(Z.extents() == std::array<ep::index, 2>{3, 5});
+    CHECK(same(ep::einsum<"[2*i + r, 4 - j],[r]->[i, j]">(A, w), Z));
+    ep::array<double, 2> T({5, 3});
+    ep::einsum_into<"[r + 2*i, -j + 4],r->ji">(T, A, w);
+    CHECK(same(ep::einsum<"ji->ij">(T), Z));
+    CHECK(same(ep::einsum<"[i, 3]">(A), ep::einsum<"ij,j->i">(A, ep::array<double, 1>{0, 0, 0, 1, 0})));
+    ep::array<double, 2> H({2, 4});  // it says the extents of labels that stand in functions only
+    ep::einsum_into<"[i + r + 1, r + 1]->ir">(H, A);
+    CHECK(H(1, 3) == A(5, 4));
+    CHECK_THROWS_WITH_AS(ep::einsum<"[i + r + 1, 3]->ir">(A),
+                         "einsum: nothing says the extent of label i: give the left-hand side extents, or let an "
+                         "operand have the label as a dimension of its own",
+                         ep::error);
+}
+
 }  // namespace einsum_test

@@ -58,6 +58,14 @@ void output_label_left_out() {  // of the operand that would have it
 void subscript_character() {
     C = ep::einsum<"i1,1k->ik">(A, B);
 }
+// ERROR malformed subscript string: an index is a sum of labels times integers
+void subscript_function() {
+    C = ep::einsum<"[i, j + 2*],jk->ik">(A, B);
+}
+// ERROR the dimensions of the output are labels, not functions of them
+void subscript_of_output() {
+    C = ep::einsum<"ij,jk->[i, k + 1]">(A, B);
+}
 // ERROR malformed subscript string: '->' stands at most once
 void subscript_arrows() {
     C = ep::einsum<"ij->jk->ik">(A, B);

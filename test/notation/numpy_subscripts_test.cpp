@@ -78,7 +78,29 @@ TEST_CASE("mistakes") {
     static_assert(problem<"ij->ik", 2> == subscript_problem::output_unknown);
     static_assert(problem<"ij->ii", 2> == subscript_problem::output_repeated);
     static_assert(problem<"ij->ijij", 2> == subscript_problem::output_repeated);
+    static_assert(problem<"[i, ]->i", 2> == subscript_problem::function);
+    static_assert(problem<"[i->i", 1> == subscript_problem::function);
+    static_assert(problem<"i]->i", 2> == subscript_problem::character);
+    static_assert(problem<"2i->i", 2> == subscript_problem::character);
+    static_assert(problem<"[i r]->i", 1> == subscript_problem::function);
+    static_assert(problem<"[i, i*r]->i", 2> == subscript_problem::function);
+    static_assert(problem<"[i, 9223372036854775808]->i", 2> == subscript_problem::function);
+    static_assert(problem<"[4611686018427387904*2*i]->i", 1> == subscript_problem::function);
+    static_assert(problem<"i->[i + 1]", 1> == subscript_problem::output_function);
     CHECK(true);
+}
+
+TEST_CASE("functions of labels, bare with '+' and '*', or in brackets") {
+    using ep::detail::subscript_problem;
+    constexpr const auto& table = ep::detail::subscript_table_of<"...2*i+rj,[3 - r*2, i + i]->...ij", 4, 2>;
+    static_assert(table.problem == subscript_problem::none);
+    static_assert(table.dimension_count == 6 && table.function_count == 3);
+    static_assert(table.dimensions[2] == ep::no_label && table.dimensions[3] == table.output[3]);
+    static_assert(table.terms[2].coefficient == -2 && table.functions[1].constant == 3);
+    static_assert(table.terms[3].coefficient == 2 && table.functions[2].dimension == 5);
+    CHECK(output<"[i + r, 0],[r]", 2, 1>() == "i");
+    CHECK(output<"[ ],[i ]", 0, 1>() == "i");
+    CHECK(output<"[i, j]->[j, i]", 2>() == "j i");
 }
 
 TEST_CASE("a specification's classes and run-time form") {

@@ -4,10 +4,11 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/immediate.hpp>
+#include <einparallel/array/subscript_labels.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/numpy_subscripts.hpp>
+#include <einparallel/notation/einsum_spec.hpp>
 
 #include <algorithm>
 #include <array>
@@ -55,57 +56,6 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
-/// The extents of a table's labels in operands with these extents; an ellipsis dimension takes the longest (or 0,
-/// against which 1 stands as well).
-template <class Table>
-constexpr auto extents_by_label(const Table& table, const index* const* extents_of) {
-    typename Table::template row<index> longest{};
-    if constexpr (requires { longest.resize(0); }) {
-        longest.resize(table.label_count);
-    }
-    std::fill(longest.begin(), longest.end(), 1);
-    for (std::size_t at = 0; at < table.dimension_count; ++at) {
-        const std::size_t operand = table.operand[at];
-        index& known = longest[std::size_t(table.dimensions[at])];
-        known = known == 1 ? extents_of[operand][at - table.first[operand]] : known;
-    }
-    return longest;
-}
-
-/// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
-/// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
-template <class Table>
-class subscript_labels {
-public:
-    subscript_labels(const Table& table, const index* const* extents_of)
-        : table_(table), dimensions_(table.dimensions) {
-        if (table.has_ellipsis) {
-            const auto longest = extents_by_label(table, extents_of);
-            for (std::size_t at = 0; at < table.dimension_count; ++at) {
-                const auto label = std::size_t(dimensions_[at]);
-                const std::size_t operand = table.operand[at];
-                if (table.is_ellipsis[label] && extents_of[operand][at - table.first[operand]] == 1 &&
-                    longest[label] != 1) {
-                    dimensions_[at] = no_label;
-                }
-            }
-        }
-    }
-
-    [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
-        return {dimensions_.data() + table_.first[operand], dimensions_.data() + table_.first[operand + 1]};
-    }
-    [[nodiscard]] std::span<const label_id> output() const { return {table_.output.data(), table_.output_rank}; }
-    /// Of an einsum into an output that is no operand.
-    [[nodiscard]] product_form form(std::span<const std::string_view> names) const {
-        return {names, table_.output.data(), dimensions_.data(), write_mode::overwrite, false};
-    }
-
-private:
-    const Table& table_;
-    typename Table::template row<label_id> dimensions_;
-};
-
 /// to(labels) = from(labels).
 template <class To, class From>
 void assign_elements(To&& to, const From& from) {
@@ -140,9 +90,11 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
         einsum_views<Text>(view(made), operands...);
         assign_elements(output, made);
     } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...)) {
-        const subscript_labels labels(table, std::data({operands.extents().data()...}));
+        const std::array shapes{shape_of(operands)...};
+        subscript_labels labels(table, shapes, shape_of(output));
         std::array<block_handle, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};
-        run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>(labels.form(table_names<table>), blocks, T(1));
+        run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>(labels.form(table_names<table>, blocks), blocks,
+                                                                      T(1));
     } else {
         einsum_views<Text>(output, readable(elements_as<T, array>(operands))...);
     }
@@ -159,10 +111,12 @@ struct other_than_dense : refused {
 template <subscripts Text, class... Operands>
 auto new_output(const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    const auto longest = extents_by_label(table, std::data({operands.extents().data()...}));
+    const std::array shapes{shape_of(operands)...};
+    const subscript_labels labels(table, shapes);
+    expect(labels.failure().empty(), labels.failure());
     std::array<index, table.output_rank> extents{};
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        extents[dimension] = longest[std::size_t(table.output[dimension])];
+        extents[dimension] = labels.extent(table.output[dimension]);
     }
     using Out = typename common_element<typename Operands::value_type...>::type;
     return array<Out, table.output_rank>(extents, first_elements::unwritten);
@@ -180,13 +134,14 @@ contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
     static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
-    const subscript_labels labels(table, std::data({x.extents().data(), y.extents().data()}));
+    const std::array shapes{shape_of(x), shape_of(y)};
+    subscript_labels labels(table, shapes);
     auto output = new_output<Text>(x, y);
     const view target(output);  // handles refer to extents and strides
     std::array<block_handle, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     small_vector<index, 16> extents;
     operand_block operands[2];
-    return decide(checked_call(labels.form(table_names<table>), blocks, extents, operands, nullptr),
+    return decide(checked_call(labels.form(table_names<table>, blocks), blocks, extents, operands, nullptr),
                   element_type_of<T>());
 }
 

@@ -5,33 +5,52 @@
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/numpy_subscripts.hpp>
+#include <einparallel/notation/einsum_spec.hpp>
+#include <einparallel/notation/search_range.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <utility>
+#include <vector>
 
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
+
+/// Records the einsum of a string as `record(output labels, operands)` does, of operands as they are seen.
+template <class Table, class Record>
+std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::shared_ptr<vertex>> nodes,
+                                      Record&& record) {
+    const subscript_labels labels(table, list_of(nodes, [](const std::shared_ptr<vertex>& node) {
+                                      return string_operand{tensor_read_by(node), node->bounds};
+                                  }));
+    std::vector<recording_builder::operand_type> read;
+    for (const std::shared_ptr<vertex>& node : nodes) {
+        const std::span<const label_id> own = labels.of(read.size());
+        const std::span<const index_function> functions = labels.functions(read.size());
+        const auto range = [&](label_id label) { return interval{0, labels.extent(label)}; };
+        read.push_back({functions.empty() ? node : view_vertex(node, functions, own, list_of(own, range)), own});
+    }
+    std::shared_ptr<vertex> made = record(labels.output(), read);
+    if (made->failure.empty()) {
+        made->failure = labels.failure();
+    }
+    return made;
+}
 
 template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
     const std::array nodes{
         recording_builder::handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
-    std::array<const index*, sizeof...(Tensors)> extents{};
-    std::transform(nodes.begin(), nodes.end(), extents.begin(), [](const auto& node) { return node->bounds.data(); });
-    const subscript_labels labels(table, extents.data());
-    std::array<recording_builder::operand_type, sizeof...(Tensors)> read;
-    for (std::size_t operand = 0; operand < read.size(); ++operand) {
-        read[operand] = {nodes[operand], labels.of(operand)};
-    }
+    using operand = recording_builder::operand_type;
     return tensor<T, table.output_rank>(
-        recording_builder(table_names<table>)
-            .product(recording_builder::last_vertex{}, labels.output(), std::span(std::as_const(read)), T(1)));
+        record_string(table, nodes, [](std::span<const label_id> out, const std::vector<operand>& read) {
+            return recording_builder(table_names<table>)
+                .product(recording_builder::last_vertex{}, out,
+                         std::span<const operand, sizeof...(Tensors)>(read.data(), sizeof...(Tensors)), T(1));
+        }));
 }
 
 }  // namespace EINPARALLEL_DETAIL

@@ -4,6 +4,7 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/einsum.hpp>
+#include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/array_memory.hpp>

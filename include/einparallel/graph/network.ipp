@@ -74,13 +74,15 @@ EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::str
     subscript_table<size_at_run_time> table;
     table.has_numbers = has_numbers;
     std::apply([&](auto&... row) { (row.resize(most), ...); },
-               std::tie(table.names, table.is_ellipsis, table.dimensions, table.operand, table.first, table.output));
+               std::tie(table.names, table.is_ellipsis, table.dimensions, table.functions, table.terms, table.operand,
+                        table.first, table.output));
     table.problem = read_string(table, text, ranks.data(), ranks.size());
     if (table.problem == subscript_problem::none) {
         return table;
     }
     constexpr const char* sentences[] = {
         EINPARALLEL_DETAIL_SUBSCRIPT_character,
+        EINPARALLEL_DETAIL_SUBSCRIPT_function,
         EINPARALLEL_DETAIL_SUBSCRIPT_arrow,
         EINPARALLEL_DETAIL_SUBSCRIPT_dots,
         EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more,
@@ -89,6 +91,7 @@ EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::str
         EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank,
         EINPARALLEL_DETAIL_SUBSCRIPT_label_count,
         EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output,
+        EINPARALLEL_DETAIL_SUBSCRIPT_output_function,
         EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown,
         EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated,
     };
@@ -107,13 +110,14 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     expect(list != nullptr, "ep::network: a network without tensors has no result: net.add(A, \"ij\")");
     const std::vector<unranked_operand>& operands = *list;
     const auto table = checked_subscripts(text, has_numbers, operands);
-    std::vector<const index*> extents_of;
+    std::vector<std::shared_ptr<vertex>> nodes;
+    std::vector<string_operand> shapes;
     for (const unranked_operand& operand : operands) {
         expect((operand.node == nullptr) == (operands[0].node == nullptr),
                "ep::einsum: operands are all of them arrays and views, or all of them tensors");
-        extents_of.push_back(operand.extents.data());
+        nodes.push_back(operand.node);
+        shapes.push_back({operand.data, operand.extents});
     }
-    const subscript_labels labels(table, extents_of.data());
     std::vector<std::string_view> names;
     for (std::size_t label = 0; label < table.label_count; ++label) {
         names.push_back(table.names[label].view());
@@ -121,18 +125,18 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     const std::shared_ptr<const kernel> all = make_product(operands.size());
     const auto made = std::make_shared<unranked_result>();
     if (operands[0].node != nullptr) {
-        std::vector<recording_builder::operand_type> read;
-        for (const unranked_operand& operand : operands) {
-            read.push_back({operand.node, labels.of(read.size())});
-        }
-        const std::shared_ptr<const kernel> pair = make_product(2);
-        made->node = recording_builder(names).contract_pairwise(recording_builder::last_vertex{}, labels.output(), read,
-                                                                all, pair, pair);
+        using operand = recording_builder::operand_type;
+        made->node = record_string(table, nodes, [&](std::span<const label_id> out, const std::vector<operand>& read) {
+            const std::shared_ptr<const kernel> pair = make_product(2);
+            return recording_builder(names).contract_pairwise(recording_builder::last_vertex{}, out, read, all, pair,
+                                                              pair);
+        });
         made->extents = made->node->bounds;
         return made;
     }
-    const std::vector<index> longest = extents_by_label(table, extents_of.data());
-    made->extents = list_of(labels.output(), [&](label_id label) { return longest[std::size_t(label)]; });
+    subscript_labels labels(table, shapes);
+    expect(labels.failure().empty(), labels.failure());
+    made->extents = list_of(labels.output(), [&](label_id label) { return labels.extent(label); });
     const std::size_t bytes = all->program().type().bytes;
     made->elements.reset(new_elements(made->extents, bytes, first_elements::unwritten));
     std::vector<index> strides(made->extents);
@@ -140,7 +144,8 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     std::vector<labelled_block> read;
     std::vector<statement_leaf> leaves;
     for (const unranked_operand& operand : operands) {
-        read.push_back({{operand.data, operand.extents, operand.strides.data(), bytes}, labels.of(read.size())});
+        const block_handle given{operand.data, operand.extents, operand.strides.data(), bytes};
+        read.push_back({labels.seen(read.size(), given), labels.of(read.size())});
         leaves.push_back({read.back(), false, read.size() == operands.size()});
     }
     immediate_builder builder(names, {{made->elements.get(), made->extents, strides.data(), bytes}, labels.output()},

@@ -52,6 +52,11 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> o
                                                        std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere = nullptr);
 
+/// What tells operands apart: the tensor that one is, or is a view of. Null for none.
+inline const vertex* tensor_read_by(const std::shared_ptr<vertex>& handle) {
+    return handle != nullptr && handle->is_view() ? handle->operands.front().get() : handle.get();
+}
+
 /// Builder that records. It never throws for what a user did wrong: a failure is kept in the vertex, so that a mistake
 /// of one rank becomes the same exception on every rank at the next collective call.
 class recording_builder {

@@ -66,7 +66,7 @@ struct tensor_leaves {
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const tensor_operand<T, Rank>& held) {
-        return held.node != nullptr && held.node->is_view() ? held.node->operands.front().get() : held.node.get();
+        return tensor_read_by(held.node);
     }
     template <class Held, std::size_t Rank>
     static Held part(const Held& held, const std::array<interval, Rank>& ranges) {

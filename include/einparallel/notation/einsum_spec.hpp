@@ -1,10 +1,12 @@
 #pragma once
-// The compile-time specification of an einsum written as a string: labels, classes, ranks.
+// The compile-time specification of an einsum written as a string: its mistakes; labels, classes, ranks.
 
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/numpy_subscripts.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,9 +16,85 @@ namespace einparallel {
 
 namespace detail {
 
+/// The sentences of mistakes, which static_asserts and errors have in common.
+#define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                   \
+    "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', '...' and " \
+    "spaces may stand beside labels"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_function                                                                       \
+    "malformed subscript string: an index is a sum of labels times integers and an integer, as in \"i+r,r->i\" or " \
+    "\"[2*i - r, 3],[r]->[i]\""
+#define EINPARALLEL_DETAIL_SUBSCRIPT_arrow \
+    "malformed subscript string: '->' stands at most once, and one output follows it"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_dots \
+    "malformed subscript string: an ellipsis is three dots and stands at most once in an operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more \
+    "more operands than subscripts: every operand needs its own, separated by ','"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less \
+    "more subscripts than operands: every subscript needs an operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_rank "the number of labels in a subscript differs from the rank of its operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank \
+    "a subscript with an ellipsis has more labels than its operand has dimensions"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_label_count "more than 32,767 labels"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output \
+    "an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_output_function "the dimensions of the output are labels, not functions of them"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown "this output label appears in no operand"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated "this output label is repeated"
+
+template <std::size_t Size, std::size_t Operands>
+constexpr subscript_table<Size> read_subscripts(subscripts spelled, const std::array<std::size_t, Operands>& ranks) {
+    // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
+    subscript_table<Size> table;
+    table.problem = read_string(table, spelled.view(), ranks.data(), Operands);
+    return table;
+}
+/// The table of a subscript string for operands of these ranks.
+template <subscripts Text, std::size_t... Ranks>
+inline constexpr auto subscript_table_of =
+    read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text, {Ranks...});
+
+/// The output label that breaks a rule, empty where none does: the note below the sentence shows it.
+template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
+inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
+                                             ? subscript_table_of<Text, Ranks...>.culprit
+                                             : label_name();
+template <label_name Label>
+inline constexpr bool output_label_is_in_an_operand = Label == label_name();
+template <label_name Label>
+inline constexpr bool output_label_stands_once = Label == label_name();
+
+/// One sentence for every mistake in a subscript string; what functions of such a string return.
+template <subscripts Text, std::size_t... Ranks>
+struct check_subscripts : refused {
+    static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
+    static_assert(problem != subscript_problem::character, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_character);
+    static_assert(problem != subscript_problem::function, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_function);
+    static_assert(problem != subscript_problem::arrow, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_arrow);
+    static_assert(problem != subscript_problem::dots, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_dots);
+    static_assert(problem != subscript_problem::operand_count_more,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more);
+    static_assert(problem != subscript_problem::operand_count_less,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less);
+    static_assert(problem != subscript_problem::rank, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_rank);
+    static_assert(problem != subscript_problem::ellipsis_rank,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank);
+    static_assert(problem != subscript_problem::label_count, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_label_count);
+    static_assert(problem != subscript_problem::ellipsis_output,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output);
+    static_assert(problem != subscript_problem::output_function,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_function);
+    static_assert(output_label_is_in_an_operand<culprit_of<subscript_problem::output_unknown, Text, Ranks...>>,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown);
+    static_assert(output_label_stands_once<culprit_of<subscript_problem::output_repeated, Text, Ranks...>>,
+                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated);
+};
+
+template <subscripts Text, std::size_t... Ranks>
+inline constexpr bool are_sound = subscript_table_of<Text, Ranks...>.problem == subscript_problem::none;
+
 /// Rank of operand `operand` of a subscript string without an ellipsis.
 constexpr std::size_t spelled_rank(subscripts spelled, std::size_t operand) {
-    return spelled_labels(input_subscript(spelled.view(), operand));
+    return spelled_dimensions(input_subscript(spelled.view(), operand));
 }
 
 template <subscripts Text, class Operands>
@@ -25,6 +103,7 @@ template <subscripts Text, std::size_t... Operand>
 struct spec_table<Text, std::index_sequence<Operand...>> {
     static_assert(sizeof(check_subscripts<Text, spelled_rank(Text, Operand)...>) > 0);
     static constexpr const auto& value = subscript_table_of<Text, spelled_rank(Text, Operand)...>;
+    static_assert(value.function_count == 0, "einsum_spec: dimensions are labels, not functions of them");
 };
 
 }  // namespace detail

@@ -1,10 +1,9 @@
 #pragma once
 // numpy.einsum's language, read at compile time or at run time: "ij,jk->ik", "ii->i", "...ij,...jk->...ik", implicit
-// output, spaces.
+// output, spaces; and functions of labels, "i+r,r->i" or "[2*i + r, 3],[r]->[i]".
 
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/label.hpp>
-#include <einparallel/notation/refused.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,10 +22,10 @@ using subscripts = fixed_text<1023>;
 
 namespace detail {
 
-/// The mistakes in a subscript string; those of an output label come last. Their sentences, which static_asserts and
-/// errors have in common, have the same names.
+/// The mistakes in a subscript string; those of an output label come last.
 enum class subscript_problem : std::uint8_t {
     character,
+    function,
     arrow,
     dots,
     operand_count_more,
@@ -35,32 +34,21 @@ enum class subscript_problem : std::uint8_t {
     ellipsis_rank,
     label_count,
     ellipsis_output,
+    output_function,
     output_unknown,
     output_repeated,
     none
 };
-#define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                   \
-    "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', '...' and " \
-    "spaces may stand beside labels"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_arrow \
-    "malformed subscript string: '->' stands at most once, and one output follows it"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_dots \
-    "malformed subscript string: an ellipsis is three dots and stands at most once in an operand"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more \
-    "more operands than subscripts: every operand needs its own, separated by ','"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less \
-    "more subscripts than operands: every subscript needs an operand"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_rank "the number of labels in a subscript differs from the rank of its operand"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank \
-    "a subscript with an ellipsis has more labels than its operand has dimensions"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_label_count "more than 32,767 labels"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output \
-    "an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown "this output label appears in no operand"
-#define EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated "this output label is repeated"
 
 /// The size of tables that are made at run time.
 inline constexpr std::size_t size_at_run_time = std::size_t(-1);
+
+/// A dimension that is read at a function of labels, and where its terms begin among those of all functions.
+struct subscript_function {
+    std::size_t dimension = 0;
+    std::size_t first_term = 0;
+    index constant = 0;
+};
 
 /// What a subscript string says for operands of given ranks. `Size` bounds the number of labels of all operands
 /// together, and of the output.
@@ -76,8 +64,11 @@ struct subscript_table {
     row<label_name> names{};
     bool has_ellipsis = false;
     row<bool> is_ellipsis{};     ///< by label: extent 1 may stand against a longer one
-    row<label_id> dimensions{};  ///< labels of all operands, one after another
+    row<label_id> dimensions{};  ///< labels of all operands, one after another; no_label where a function stands
     std::size_t dimension_count = 0;
+    row<subscript_function> functions{};  ///< by dimension, and behind the last one where the terms end
+    std::size_t function_count = 0;
+    row<index_term> terms{};
     row<std::size_t> operand{};  ///< of each of these
     row<std::size_t> first{};    ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     row<label_id> output{};
@@ -104,59 +95,136 @@ struct subscript_table {
     }
 };
 
-/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, those of a number
-/// where there may be numbers, 0 where there is no label.
-constexpr std::size_t label_length(std::string_view text, bool has_numbers) {
-    const auto lead = static_cast<unsigned char>(text[0]);
-    if ((lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z')) {
-        return 1;
-    }
-    if (const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size()); digits > 0) {
-        return has_numbers && digits < sizeof(label_name) ? digits : 0;
-    }
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-    if (length > text.size()) {
-        return 0;
-    }
+/// Bytes of the number at the front of `text`.
+constexpr std::size_t number_length(std::string_view text) {
+    return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+/// Bytes of the label there: 1 for an ASCII letter, 2 to 4 for another character, 0 where there is none.
+constexpr std::size_t label_length(std::string_view text) {
+    const auto lead = static_cast<unsigned char>(text.empty() ? ' ' : text[0]);
+    const bool is_letter = (lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z');
+    const std::size_t length = is_letter ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
     for (std::size_t at = 1; at < length; ++at) {
-        if (!continues_character(text[at])) {
+        if (at == text.size() || !continues_character(text[at])) {
             return 0;
         }
     }
     return length;
 }
 
-/// One operand's or the output's subscript: appends its labels to `into` (from position `count` on) and returns the
-/// problem. `ellipsis_rank` says how many dimensions "..." stands for.
+/// Takes spaces off the front, and the character if it is there; returns whether it was.
+constexpr bool take(std::string_view& text, char character) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    const bool is_there = text.starts_with(character);
+    text.remove_prefix(is_there ? 1 : 0);
+    return is_there;
+}
+
+/// Reads a dimension off the front of `text`, a label or Σ number * label + number; in a list numbers may stand alone,
+/// and be subtracted.
+template <class Table>
+constexpr subscript_problem read_dimension(Table& table, std::string_view& text, bool is_listed, label_id& into,
+                                           std::size_t dimension) {
+    const std::size_t first = table.functions[table.function_count].first_term;
+    std::size_t end = first;
+    index constant = 0;
+    bool is_beyond = false;  // numbers that no index holds
+    bool is_more = true;
+    for (index sign = is_listed && take(text, '-') ? -1 : 1; is_more;) {
+        label_id label = no_label;
+        do {
+            take(text, ' ');
+            const std::size_t digits = number_length(text);
+            const bool is_number = digits > 0 && (is_listed || !table.has_numbers);
+            const std::size_t length = digits > 0 ? digits : label_length(text);
+            if (length == 0 || (!is_number && (label != no_label || length >= sizeof(label_name)))) {
+                return is_listed || end > first ? subscript_problem::function : subscript_problem::character;
+            }
+            index number = is_number ? 0 : 1;
+            for (std::size_t at = 0; is_number && at < digits; ++at) {
+                is_beyond = __builtin_mul_overflow(number, 10, &number) || is_beyond;
+                is_beyond = __builtin_add_overflow(number, text[at] - '0', &number) || is_beyond;
+            }
+            is_beyond = __builtin_mul_overflow(sign, number, &sign) || is_beyond;
+            label = is_number ? label : table.find_or_add(label_name(text.substr(0, length)));
+            text.remove_prefix(length);
+        } while (take(text, '*'));
+        std::size_t term = first;
+        while (term < end && table.terms[term].label != label) {
+            ++term;
+        }
+        index& sum = label == no_label ? constant : table.terms[term].coefficient;
+        if (label != no_label && term == end) {
+            table.terms[end++] = {label, 0};
+        }
+        is_beyond = __builtin_add_overflow(sum, sign, &sum) || is_beyond;
+        sign = is_listed && take(text, '-') ? -1 : 1;
+        is_more = sign < 0 || take(text, '+');
+    }
+    into = no_label;
+    if (end == first + 1 && constant == 0 && table.terms[first].coefficient == 1) {
+        into = table.terms[first].label;
+    } else {
+        table.functions[table.function_count++] = {dimension, first, constant};
+        table.functions[table.function_count].first_term = end;
+    }
+    return is_beyond                  ? subscript_problem::function
+           : is_listed || end > first ? subscript_problem::none
+                                      : subscript_problem::character;
+}
+
+/// One operand's or the output's subscript, bare or a list in brackets: appends its labels to `into` (from position
+/// `count` on) and returns the problem. `ellipsis_rank` says how many dimensions "..." stands for.
 template <class Table, class Labels>
 constexpr subscript_problem read_subscript(Table& table, std::string_view text, Labels& into, std::size_t& count,
                                            std::size_t ellipsis_rank) {
+    const bool is_listed = take(text, '[');
+    text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
+    if (is_listed) {
+        if (!text.ends_with(']')) {
+            return subscript_problem::function;
+        }
+        text.remove_suffix(1);
+        take(text, ' ');
+    }
     bool seen_ellipsis = false;
-    while (!text.empty()) {
+    for (bool is_first = true; !text.empty(); is_first = false) {
         if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {
             return subscript_problem::label_count;
         }
-        std::size_t length = 1;
-        if (text.front() == '.') {
+        if (is_listed && !is_first && !take(text, ',')) {
+            return subscript_problem::function;
+        }
+        if (!is_listed && text.front() == '.') {
             if (!text.starts_with("...") || seen_ellipsis) {
                 return subscript_problem::dots;
             }
             seen_ellipsis = true;
-            length = 3;
+            text.remove_prefix(3);
             for (std::size_t number = ellipsis_rank; number-- > 0;) {
                 into[count] = table.ellipsis(number);
                 table.has_ellipsis = table.is_ellipsis[std::size_t(into[count++])] = true;
             }
-        } else if (text.front() != ' ') {
-            length = label_length(text, table.has_numbers);
-            if (length == 0) {
-                return subscript_problem::character;
+        } else {
+            const subscript_problem problem = read_dimension(table, text, is_listed, into[count], count);
+            if (problem != subscript_problem::none) {
+                return problem;
             }
-            into[count++] = table.find_or_add(label_name(text.substr(0, length)));
+            ++count;
         }
-        text.remove_prefix(length);
+        take(text, ' ');
     }
     return subscript_problem::none;
+}
+
+/// Where one of these characters first stands outside brackets; the length of the text where none does.
+constexpr std::size_t find_outside(std::string_view text, std::string_view characters) {
+    std::size_t at = 0;
+    for (bool is_inside = false; at < text.size() && (is_inside || characters.find(text[at]) == text.npos); ++at) {
+        is_inside = text[at] == '[' || (is_inside && text[at] != ']');
+    }
+    return at;
 }
 
 /// The subscripts of the operands.
@@ -167,21 +235,32 @@ constexpr std::string_view input_subscripts(std::string_view text) {
 constexpr std::string_view input_subscript(std::string_view text, std::size_t operand) {
     std::string_view inputs = input_subscripts(text);
     for (; operand > 0; --operand) {
-        inputs.remove_prefix(inputs.find(',') + 1);
+        inputs.remove_prefix(find_outside(inputs, ",") + 1);
     }
-    return inputs.substr(0, inputs.find(','));
+    return inputs.substr(0, find_outside(inputs, ","));
 }
 /// How many there are.
 constexpr std::size_t input_count(std::string_view text) {
-    const std::string_view inputs = input_subscripts(text);
-    return 1 + std::size_t(std::count(inputs.begin(), inputs.end(), ','));
+    std::size_t count = 1;
+    for (std::string_view rest = input_subscripts(text); find_outside(rest, ",") < rest.size(); ++count) {
+        rest.remove_prefix(find_outside(rest, ",") + 1);
+    }
+    return count;
 }
-/// Labels spelled in one subscript, "..." not counted: what neither dots nor spaces are.
-constexpr std::size_t spelled_labels(std::string_view text, bool has_numbers = false) {
+/// Dimensions spelled in one subscript, "..." not counted: the labels of a list, else what neither dots nor spaces are,
+/// nor is joined to the one before by '+' or '*'.
+constexpr std::size_t spelled_dimensions(std::string_view text) {
+    if (take(text, '[')) {
+        const bool is_empty = text.find_first_not_of(" ]") == text.npos;
+        return is_empty ? 0 : 1 + std::size_t(std::count(text.begin(), text.end(), ','));
+    }
     std::size_t count = 0;
+    bool is_joined = false;
     for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
-        length = std::max<std::size_t>(label_length(text, has_numbers), 1);
-        count += text.front() != ' ' && text.front() != '.' ? 1 : 0;
+        length = std::max(label_length(text), std::max<std::size_t>(number_length(text), 1));
+        const bool joins = text.front() == '+' || text.front() == '*';
+        count += text.front() != ' ' && text.front() != '.' && !joins && !is_joined ? 1 : 0;
+        is_joined = joins || (is_joined && text.front() == ' ');
     }
     return count;
 }
@@ -193,7 +272,7 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
     table.culprit_operand = operands;
     const std::string_view inputs = input_subscripts(text);
     const std::string_view output = text.substr(std::min(inputs.size() + 2, text.size()));
-    if (inputs.find_first_of("->") != std::string_view::npos || output.find_first_of("->,") != std::string_view::npos) {
+    if (find_outside(inputs, "->") < inputs.size() || find_outside(output, "->,") < output.size()) {
         return subscript_problem::arrow;
     }
     if (const std::size_t count = input_count(text); count != operands) {
@@ -204,10 +283,10 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
     std::size_t widest_ellipsis = 0;
     std::string_view rest = inputs;
     for (std::size_t operand = 0; operand < operands; ++operand) {
-        const std::string_view one = rest.substr(0, rest.find(','));
+        const std::string_view one = rest.substr(0, find_outside(rest, ","));
         rest.remove_prefix(std::min(one.size() + 1, rest.size()));
         const bool has_ellipsis = one.find('.') != std::string_view::npos;
-        const std::size_t labels = spelled_labels(one, table.has_numbers);
+        const std::size_t labels = spelled_dimensions(one);
         const std::size_t ellipsis_rank = has_ellipsis && ranks[operand] > labels ? ranks[operand] - labels : 0;
         table.culprit_operand = operand;
         const subscript_problem problem = read_subscript(table, one, table.dimensions, count, ellipsis_rank);
@@ -226,6 +305,7 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
     // An implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
     const bool is_implicit = inputs.size() == text.size();
     const std::size_t known = table.label_count;
+    const std::size_t functions = table.function_count;
     const subscript_problem problem =
         read_subscript(table, is_implicit ? "..." : output, table.output, table.output_rank, widest_ellipsis);
     if (problem != subscript_problem::none) {
@@ -235,7 +315,11 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
         const std::size_t spelled_once = table.output_rank;
         for (std::size_t label = 0; label < known; ++label) {
             const label_id* const dimensions = table.dimensions.data();
-            if (!table.is_ellipsis[label] && std::count(dimensions, dimensions + count, label_id(label)) == 1) {
+            const index_term* const terms = table.terms.data();
+            const auto is_it = [&](const index_term& term) { return term.label == label_id(label); };
+            const auto times = std::count(dimensions, dimensions + count, label_id(label)) +
+                               std::count_if(terms, terms + table.functions[table.function_count].first_term, is_it);
+            if (!table.is_ellipsis[label] && times == 1) {
                 table.output[table.output_rank++] = label_id(label);
             }
         }
@@ -244,6 +328,9 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
                       return table.names[std::size_t(a)].view() < table.names[std::size_t(b)].view();
                   });
         return subscript_problem::none;
+    }
+    if (table.function_count > functions) {
+        return subscript_problem::output_function;
     }
     const label_id* const labels = table.output.data();
     for (std::size_t at = 0; at < table.output_rank; ++at) {
@@ -256,54 +343,6 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
     const bool lacks_ellipsis = widest_ellipsis > 0 && output.find('.') == std::string_view::npos;
     return lacks_ellipsis ? subscript_problem::ellipsis_output : subscript_problem::none;
 }
-
-template <std::size_t Size, std::size_t Operands>
-constexpr subscript_table<Size> read_subscripts(subscripts spelled, const std::array<std::size_t, Operands>& ranks) {
-    // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
-    subscript_table<Size> table;
-    table.problem = read_string(table, spelled.view(), ranks.data(), Operands);
-    return table;
-}
-/// The table of a subscript string for operands of these ranks.
-template <subscripts Text, std::size_t... Ranks>
-inline constexpr auto subscript_table_of =
-    read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text, {Ranks...});
-
-/// The output label that breaks a rule, empty where none does: the note below the sentence shows it.
-template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
-inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
-                                             ? subscript_table_of<Text, Ranks...>.culprit
-                                             : label_name();
-template <label_name Label>
-inline constexpr bool output_label_is_in_an_operand = Label == label_name();
-template <label_name Label>
-inline constexpr bool output_label_stands_once = Label == label_name();
-
-/// One sentence for every mistake in a subscript string; what functions of such a string return.
-template <subscripts Text, std::size_t... Ranks>
-struct check_subscripts : refused {
-    static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
-    static_assert(problem != subscript_problem::character, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_character);
-    static_assert(problem != subscript_problem::arrow, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_arrow);
-    static_assert(problem != subscript_problem::dots, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_dots);
-    static_assert(problem != subscript_problem::operand_count_more,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more);
-    static_assert(problem != subscript_problem::operand_count_less,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_less);
-    static_assert(problem != subscript_problem::rank, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_rank);
-    static_assert(problem != subscript_problem::ellipsis_rank,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_rank);
-    static_assert(problem != subscript_problem::label_count, "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_label_count);
-    static_assert(problem != subscript_problem::ellipsis_output,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_ellipsis_output);
-    static_assert(output_label_is_in_an_operand<culprit_of<subscript_problem::output_unknown, Text, Ranks...>>,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_unknown);
-    static_assert(output_label_stands_once<culprit_of<subscript_problem::output_repeated, Text, Ranks...>>,
-                  "ep::einsum: " EINPARALLEL_DETAIL_SUBSCRIPT_output_repeated);
-};
-
-template <subscripts Text, std::size_t... Ranks>
-inline constexpr bool are_sound = subscript_table_of<Text, Ranks...>.problem == subscript_problem::none;
 
 }  // namespace detail
 

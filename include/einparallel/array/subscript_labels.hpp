@@ -1,0 +1,172 @@
+#pragma once
+// The labels of a subscript string, of operands that are there.
+
+#include <einparallel/array/immediate.hpp>
+#include <einparallel/array/pieces.hpp>
+#include <einparallel/array/resolve.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/numpy_subscripts.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a string's labels are of: the tensor, which tells operands apart, and its extents.
+struct string_operand {
+    const void* tensor = nullptr;
+    std::span<const index> extents;
+};
+template <class T, std::size_t Rank>
+string_operand shape_of(const view<T, Rank>& seen) {
+    return {seen.data(), seen.extents()};
+}
+
+/// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
+/// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
+/// An operand that is read at functions of labels is seen as one that has these labels.
+template <class Table>
+class subscript_labels {
+public:
+    /// @param output  where it has extents already
+    subscript_labels(const Table& table, std::span<const string_operand> operands, const string_operand& output = {})
+        : output_(table.output.data(), table.output_rank), dimensions_(table.dimensions), first_(table.first) {
+        if constexpr (requires { extents_.resize(0); }) {
+            extents_.resize(table.label_count);
+        }
+        std::fill(extents_.begin(), extents_.end(), 1);
+        const auto extent_of = [&](std::size_t at) {
+            return operands[table.operand[at]].extents[at - table.first[table.operand[at]]];
+        };
+        const auto for_each_label = [&](const auto& visit) {
+            for (std::size_t at = 0; at < table.dimension_count; ++at) {
+                if (const label_id label = table.dimensions[at]; label != no_label) {
+                    visit(at, std::size_t(label));
+                }
+            }
+        };
+        for_each_label([&](std::size_t at, std::size_t label) {
+            extents_[label] = extents_[label] == 1 ? extent_of(at) : extents_[label];
+        });
+        for_each_label([&](std::size_t at, std::size_t label) {
+            if (table.is_ellipsis[label] && extent_of(at) == 1 && extents_[label] != 1) {
+                dimensions_[at] = no_label;
+            }
+        });
+        if (table.function_count > 0) {
+            read_functions(table, operands, output);
+        }
+    }
+
+    /// Of an operand as it is seen.
+    [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
+        return {dimensions_.data() + first_[operand], dimensions_.data() + first_[operand + 1]};
+    }
+    [[nodiscard]] std::span<const label_id> output() const { return output_; }
+    /// By label; an ellipsis dimension takes the longest (or 0, against which 1 stands as well).
+    [[nodiscard]] index extent(label_id label) const { return extents_[std::size_t(label)]; }
+    /// Why functions of labels cannot be read, empty where they can.
+    [[nodiscard]] const std::string& failure() const { return failure_; }
+    /// At which functions of its labels an operand is read, none where at the labels themselves.
+    [[nodiscard]] std::span<const index_function> functions(std::size_t operand) const {
+        const bool is_plain = reads_.empty() || reads_[operand + 1].is_plain();
+        return is_plain ? std::span<const index_function>() : reads_[operand + 1].at;
+    }
+    /// Of an einsum into an output that is no operand. @param blocks  the output and the operands, which are replaced
+    /// by what is seen of them
+    [[nodiscard]] product_form form(std::span<const std::string_view> names, std::span<block_handle> blocks) {
+        for (std::size_t operand = 0; operand + 1 < blocks.size(); ++operand) {
+            blocks[operand + 1] = seen(operand, blocks[operand + 1]);
+        }
+        return {names, output_.data(), dimensions_.data(), write_mode::overwrite, false};
+    }
+    [[nodiscard]] block_handle seen(std::size_t operand, const block_handle& given) {
+        expect(failure_.empty(), failure_);
+        if (functions(operand).empty()) {
+            return given;
+        }
+        const std::span<const label_id> labels = of(operand);
+        std::vector<index>& numbers =
+            numbers_.emplace_back(list_of(labels, [&](label_id each) { return extent(each); }));
+        numbers.resize(2 * labels.size());
+        const std::span<index> strides = std::span(numbers).subspan(labels.size());
+        const std::size_t rank = given.extents.size();
+        const index offset = strides_of_read(functions(operand), labels, no_box(rank), {given.strides, rank}, strides);
+        block_handle made = given;
+        made.data = static_cast<const std::byte*>(given.data) + offset * index(given.element_bytes);
+        made.extents = std::span(numbers).first(labels.size());
+        made.strides = strides.data();
+        return made;
+    }
+
+private:
+    template <class T>
+    using row = typename Table::template row<T>;
+
+    void read_functions(const Table& table, std::span<const string_operand> operands, const string_operand& output) {
+        const row<label_id> given = dimensions_;
+        const auto whole = [](label_id label) {
+            return label == no_label ? index_function() : index_function{{{label, 1}}, 0, true};
+        };
+        reads_.push_back({output.tensor, output.extents, list_of(output_, whole), true});
+        std::size_t function = 0;
+        std::size_t count = 0;
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            operand_reads& read =
+                reads_.emplace_back(operand_reads{operands[operand].tensor, operands[operand].extents, {}});
+            bool is_plain = true;
+            for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
+                read.at.push_back(whole(given[at]));
+                if (table.functions[function].dimension == at && function < table.function_count) {
+                    const index_term* const terms = table.terms.data();
+                    read.at.back() = {{terms + table.functions[function].first_term,
+                                       terms + table.functions[function + 1].first_term},
+                                      table.functions[function].constant};
+                    ++function;
+                    is_plain = false;
+                }
+            }
+            first_[operand] = count;
+            for (std::size_t at = 0; at < read.at.size(); ++at) {
+                if (is_plain) {
+                    dimensions_[count++] = given[table.first[operand] + at];
+                    continue;
+                }
+                for (const index_term& term : read.at[at].terms) {
+                    const label_id* const labels = dimensions_.data();
+                    if (std::find(labels + first_[operand], labels + count, term.label) == labels + count) {
+                        dimensions_[count++] = term.label;
+                    }
+                }
+                std::erase_if(read.at[at].terms, [](const index_term& term) { return term.coefficient == 0; });
+            }
+        }
+        first_[operands.size()] = count;
+        std::vector<std::string_view> names;
+        for (std::size_t label = 0; label < table.label_count; ++label) {
+            names.push_back(table.names[label].view());
+        }
+        std::fill_n(extents_.begin(), names.size(), -1);
+        failure_ = find_extents(names, reads_, std::span(extents_).first(names.size()));
+        std::transform(extents_.begin(), extents_.end(), extents_.begin(),
+                       [&](index extent) { return failure_.empty() ? extent : 0; });
+    }
+
+    std::span<const label_id> output_;
+    row<label_id> dimensions_;
+    row<std::size_t> first_;
+    row<index> extents_{};
+    std::vector<operand_reads> reads_;         // of the output and the operands, where there are functions
+    std::vector<std::vector<index>> numbers_;  // extents and strides of what is seen
+    std::string failure_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
