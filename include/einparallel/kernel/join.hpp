@@ -10,7 +10,9 @@
 #include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,7 +61,11 @@ public:
     }
 
     [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] double operations_per_point() const override { return 2.0 * double(work_.bytes.size()); }
+    [[nodiscard]] double operations_per_point() const override {
+        double operations = 2.0 * double(work_.bytes.size());
+        for_each_in(program().instructions(), [&](const auto& each) { operations += operations_of(each.code); });
+        return operations;
+    }
 
 protected:
     join_work work_;

@@ -67,6 +67,14 @@ constexpr int arity_of(op_code code) {
 
 namespace detail {
 
+/// How many multiplications and additions of a matrix product take as long, of elements in rows: where an operand is
+/// read and added, or multiplied, that is counted with the reading.
+constexpr double operations_of(op_code code) {
+    const bool is_elementary = (code >= op_code::exp && code <= op_code::gelu && code != op_code::sqrt) ||
+                               (code >= op_code::power && code <= op_code::shifted_exponential);
+    return is_elementary ? 15 : code == op_code::cast || code >= op_code::less ? 8 : 0;
+}
+
 /// Which arguments a functor takes: by the type in which it computes.
 constexpr bool computes_in(op_code code, element_type type) {
     switch (code) {
