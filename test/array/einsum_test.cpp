@@ -182,6 +182,12 @@ TEST_CASE("dimensions of strings are functions of labels") {
     ep::array<double, 2> T({5, 3});
     ep::einsum_into<"[r + 2*i, -j + 4],r->ji">(T, A, w);
     CHECK(same(ep::einsum<"ji->ij">(T), Z));
+    ep::array<double, 2> row({1, 7}), V({4, 3}), broadcast;
+    fill(row);
+    fill(V);
+    broadcast(i, j) = row(0, j + r) * V(i, r);
+    CHECK(same(ep::einsum<"...j+r,...r->...j">(row, V), broadcast));
+    CHECK(same(ep::einsum<"...r,...j+r->...j">(V, row), broadcast));
     CHECK(same(ep::einsum<"[i, 3]">(A), ep::einsum<"ij,j->i">(A, ep::array<double, 1>{0, 0, 0, 1, 0})));
     ep::array<double, 2> H({2, 4});  // it says the extents of labels that stand in functions only
     ep::einsum_into<"[i + r + 1, r + 1]->ir">(H, A);

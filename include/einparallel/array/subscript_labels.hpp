@@ -117,36 +117,30 @@ private:
             return label == no_label ? index_function() : index_function{{{label, 1}}, 0, true};
         };
         reads_.push_back({output.tensor, output.extents, list_of(output_, whole), true});
-        std::size_t function = 0;
+        const subscript_function* function = table.functions.data();
         std::size_t count = 0;
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            operand_reads& read =
-                reads_.emplace_back(operand_reads{operands[operand].tensor, operands[operand].extents, {}});
-            bool is_plain = true;
-            for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
-                read.at.push_back(whole(given[at]));
-                if (table.functions[function].dimension == at && function < table.function_count) {
-                    const index_term* const terms = table.terms.data();
-                    read.at.back() = {{terms + table.functions[function].first_term,
-                                       terms + table.functions[function + 1].first_term},
-                                      table.functions[function].constant};
-                    ++function;
-                    is_plain = false;
-                }
-            }
+            const std::size_t first = first_[operand];
+            const std::span<const label_id> own(given.data() + first, given.data() + first_[operand + 1]);
+            const bool is_plain = !found_in(no_label, own);
+            operand_reads& read = reads_.emplace_back();
+            read = {operands[operand].tensor, operands[operand].extents, list_of(own, whole)};
             first_[operand] = count;
-            for (std::size_t at = 0; at < read.at.size(); ++at) {
-                if (is_plain) {
-                    dimensions_[count++] = given[table.first[operand] + at];
-                    continue;
+            for (std::size_t dimension = 0; dimension < own.size(); ++dimension) {
+                index_function& made = read.at[dimension];
+                if (own[dimension] == no_label && function->dimension == first + dimension) {
+                    const index_term* const terms = table.terms.data();
+                    made = {{terms + function[0].first_term, terms + function[1].first_term}, function->constant};
+                    ++function;
                 }
-                for (const index_term& term : read.at[at].terms) {
-                    const label_id* const labels = dimensions_.data();
-                    if (std::find(labels + first_[operand], labels + count, term.label) == labels + count) {
+                for (const index_term& term : made.terms) {
+                    const std::span<const label_id> known(dimensions_.data() + first_[operand],
+                                                          dimensions_.data() + count);
+                    if (is_plain || !found_in(term.label, known)) {
                         dimensions_[count++] = term.label;
                     }
                 }
-                std::erase_if(read.at[at].terms, [](const index_term& term) { return term.coefficient == 0; });
+                std::erase_if(made.terms, [](const index_term& term) { return term.coefficient == 0; });
             }
         }
         first_[operands.size()] = count;
