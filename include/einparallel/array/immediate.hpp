@@ -175,12 +175,20 @@ public:
     EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,
                                   std::span<const labelled_block> operands, std::size_t element_bytes, block_work work);
 
+    /// Results of a chain that is contracted many times, by tensor: what varies, and what is the same in all times.
+    struct kept_results {
+        std::vector<bool> varies;
+        std::vector<block_handle> made{};
+        bool is_made = false;
+    };
+
     /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
-    /// been read.
+    /// been read, but those that are kept.
     EINPARALLEL_INLINE handle chain(destination sink, std::span<const label_id> out,
                                     std::span<const labelled_block> operands,
                                     const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
-                                    function_ref<void(bool is_last, const block_call&)> contract);
+                                    function_ref<void(bool is_last, const block_call&)> contract,
+                                    kept_results* kept = nullptr);
 
     /// Overwrites the target with Σ of the product of all operands in an order whose results on the way hold at most so
     /// many bytes at a time; 0: any order. @throws error where there is none

@@ -13,15 +13,30 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
     destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
     const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
-    function_ref<void(bool is_last, const block_call&)> contract) {
+    function_ref<void(bool is_last, const block_call&)> contract, kept_results* kept) {
+    std::size_t tensor = operands.size();
     return contract_in_order(
         order != nullptr ? *order : order_of_operands(learn_extents(operands), out, labels_of(operands)), out, operands,
         [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> read) {
+            const std::size_t result = tensor++;
+            const bool is_kept = kept != nullptr && !kept->varies.empty() && !kept->varies[result];
+            if (is_kept && kept->is_made) {
+                return kept->made[result];
+            }
             const handle made = run(is_last ? sink : std::nullopt, labels, read, element_bytes,
                                     [&](const block_call& block) { contract(is_last, block); });
             std::erase_if(temporaries_, [&](const auto& own) {
-                return any_in(read, [&](const auto& each) { return each.handle.data == own->bytes.get(); });
+                const auto is_it = [&](const block_handle& each) { return each.data == own->bytes.get(); };
+                return any_in(read, [&](const labelled_block& each) { return is_it(each.handle); }) &&
+                       (kept == nullptr || is_kept || !any_in(kept->made, is_it));
             });
+            if (is_kept) {
+                for (block_handle& each : kept->made) {
+                    const bool is_gone = any_in(read, [&](const auto& one) { return one.handle.data == each.data; });
+                    each = is_gone ? block_handle() : each;
+                }
+                kept->made[result] = made;
+            }
             return made;
         });
 }
@@ -53,6 +68,7 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
     }
     index parts = 1;
     for_each_in(found.fixed, [&](label_id fixed) { parts *= extents[std::size_t(fixed)]; });
+    kept_results kept{found.varies, std::vector<block_handle>(found.varies.size())};
     const std::vector<labelled_block> first = part;
     for (index number = 0; number < parts; ++number) {
         write_mode mode = write_mode::overwrite;
@@ -69,8 +85,10 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
             }
         }
         target_ = part.back();
-        chain(mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
-              [&](bool /*is_last*/, const block_call& block) { contract(block); });
+        chain(
+            mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
+            [&](bool /*is_last*/, const block_call& block) { contract(block); }, &kept);
+        kept.is_made = true;
     }
 }
 

@@ -54,9 +54,15 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
 struct sliced_order {
     std::vector<pairwise_contraction> steps;
     std::vector<label_id> fixed;
+    std::vector<bool> varies;  ///< which tensors, the operands and then the results, are others at other indices of
+                               ///< fixed labels: the rest is kept; none: nothing is
 };
+/// Which tensors, the operands and then the results, are others where a fixed label is at another index.
+EINPARALLEL_INLINE std::vector<bool> varying(const std::vector<std::vector<label_id>>& operands,
+                                             const std::vector<pairwise_contraction>& steps,
+                                             const std::vector<label_id>& fixed);
 /// @throws error where more bytes are held with all labels fixed
-EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
+EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, std::span<const label_id> out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes);
 

@@ -18,8 +18,7 @@ struct product_cost {
 };
 
 /// @param labels  of the operands, then of every result
-EINPARALLEL_INLINE product_cost cost_of(const std::vector<pairwise_contraction>& steps,
-                                        const std::vector<std::vector<label_id>>& labels,
+EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::vector<std::vector<label_id>>& labels,
                                         const std::vector<index>& extents) {
     product_cost cost;
     const auto size_of = [&](const std::vector<label_id>& tensor, const std::vector<label_id>& other) {
@@ -27,67 +26,77 @@ EINPARALLEL_INLINE product_cost cost_of(const std::vector<pairwise_contraction>&
         for (const std::vector<label_id>* const each : {&tensor, &other}) {
             for (const label_id label : *each) {
                 const bool counts = label != no_label && (each == &tensor || !found_in(label, tensor));
-                size *= counts ? double(extents[std::size_t(label)]) : 1;
+                size *= counts && !found_in(label, order.fixed) ? double(extents[std::size_t(label)]) : 1;
             }
         }
         return size;
     };
-    const std::size_t operands = labels.size() - steps.size();
+    double parts = 1;
+    for_each_in(order.fixed, [&](label_id label) { parts *= double(extents[std::size_t(label)]); });
+    const std::size_t operands = labels.size() - order.steps.size();
     double held = 0;
     for (std::size_t result = operands; result < labels.size(); ++result) {
-        const auto& [left, right, made] = steps[result - operands];
-        cost.operations += size_of(labels[left], labels[right]);
+        const auto& [left, right, made] = order.steps[result - operands];
+        cost.operations += size_of(labels[left], labels[right]) * parts;
         held += size_of(made, {});
         if (result + 1 < labels.size() && held > cost.peak) {
             cost.peak = held;
             cost.at_result = result;
         }
         for (const std::size_t read : {left, right}) {
-            held -= read < operands ? 0 : size_of(labels[read], {});
+            const bool is_kept = !order.varies.empty() && order.varies[read] != order.varies[result];
+            held -= read < operands || is_kept ? 0 : size_of(labels[read], {});
         }
     }
     return cost;
 }
 
-EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
+EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, std::span<const label_id> out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes) {
     sliced_order found;
     std::vector<std::vector<label_id>> labels;
+    std::vector<index> left = extents;  // 1 where a label is fixed
     product_cost cost{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     // With fewer labels another order may be better.
     const auto search = [&] {
-        std::vector<pairwise_contraction> steps = order_of_operands(extents, out, operands, true);
+        sliced_order other{order_of_operands(left, out, operands, true), found.fixed, {}};
         std::vector<std::vector<label_id>> known = operands;
-        for_each_in(steps, [&](const pairwise_contraction& step) { known.push_back(step.labels); });
-        const product_cost other = cost_of(steps, known, extents);
-        if (other.operations * other.peak <= cost.operations * cost.peak) {
-            cost = other;
+        for_each_in(other.steps, [&](const pairwise_contraction& step) { known.push_back(step.labels); });
+        const product_cost with = cost_of(other, known, extents);
+        if (with.operations * with.peak <= cost.operations * cost.peak) {
+            cost = with;
             labels = std::move(known);
-            found.steps = std::move(steps);
+            found = std::move(other);
         }
     };
     for (search(); most_bytes > 0 && cost.peak * double(element_bytes) > double(most_bytes); search()) {
         product_cost best{std::numeric_limits<double>::infinity()};
         label_id fixed = no_label;
         for (const label_id label : labels[cost.at_result]) {
-            const index extent = std::exchange(extents[std::size_t(label)], 1);
-            const product_cost with = cost_of(found.steps, labels, extents);
-            if (extent > 1 && with.operations * double(extent) < best.operations) {
-                best = with;
-                best.operations *= double(extent);
-                fixed = label;
+            if (left[std::size_t(label)] > 1) {
+                found.fixed.push_back(label);
+                const product_cost with = cost_of(found, labels, extents);
+                fixed = with.operations < best.operations ? label : fixed;
+                best = fixed == label ? with : best;
+                found.fixed.pop_back();
             }
-            extents[std::size_t(label)] = extent;
         }
         expect(fixed != no_label, "ep::network: with all labels fixed, results on the way need " +
                                       std::to_string(std::size_t(cost.peak) * element_bytes) +
                                       " bytes at a time; the memory limit is " + std::to_string(most_bytes));
         found.fixed.push_back(fixed);
-        extents[std::size_t(fixed)] = 1;
-        cost = cost_of(found.steps, labels, extents);
+        left[std::size_t(fixed)] = 1;
+        cost = best;
     }
-    return found;
+    sliced_order keeping = found;
+    for (const std::vector<label_id>& own : operands) {
+        keeping.varies.push_back(any_in(own, [&](label_id label) { return found_in(label, found.fixed); }));
+    }
+    for (const pairwise_contraction& step : found.steps) {
+        keeping.varies.push_back(keeping.varies[step.left] || keeping.varies[step.right]);
+    }
+    return cost_of(keeping, labels, extents).peak * double(element_bytes) > double(most_bytes) ? found : keeping;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
