@@ -149,26 +149,20 @@ public:
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
     handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
-        if (x.handle.pieces != nullptr) {
-            return softmax<T>(sink, out, in_one_piece<T>(x), along);
-        }
-        return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
+        const labelled_block whole = in_one_piece<T>(x);
+        return run(sink, out, {&whole, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
     template <class T>
     handle running(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along,
                    const running_work& work) {
-        if (x.handle.pieces != nullptr) {
-            return running<T>(sink, out, in_one_piece<T>(x), along, work);
-        }
-        return run(sink, out, {&x, 1}, sizeof(T),
+        const labelled_block whole = in_one_piece<T>(x);
+        return run(sink, out, {&whole, 1}, sizeof(T),
                    [&](const block_call& block) { run_running(block, work, along, along); });
     }
     template <class T>
     handle ranked(destination sink, std::span<const label_id> out, std::array<labelled_block, 2> operands,
                   const ranked_work& work) {
-        if (operands[0].handle.pieces != nullptr) {
-            operands[0] = in_one_piece<T>(operands[0]);
-        }
+        operands[0] = in_one_piece<T>(operands[0]);
         return run(sink, out, operands, work.made.bytes, [&](const block_call& block) { run_ranked(block, work); });
     }
 
@@ -194,7 +188,10 @@ private:
     /// What lies in pieces, copied: rows are whole.
     template <class T>
     labelled_block in_one_piece(const labelled_block& x) {
-        return {product<T>(std::nullopt, x.labels, std::span<const labelled_block, 1>(&x, 1), T(1)), x.labels};
+        return x.handle.pieces == nullptr
+                   ? x
+                   : labelled_block{product<T>(std::nullopt, x.labels, std::span<const labelled_block, 1>(&x, 1), T(1)),
+                                    x.labels};
     }
 
     struct memory {

@@ -222,7 +222,7 @@ public:
     template <class Operand, class... Indices, class Labels, class Use>
     void take_apart(const leaf<indexed_operand<Operand, Indices...>, Labels>& node, const Use& use) const {
         using plain =
-            united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename index_of<Indices>::labels>...>;
+            united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename affine_of<Indices>::labels>...>;
         constexpr std::size_t rank = plain::size + indexed_operand<Operand, Indices...>::data_indices;
         const auto& held = node.operand.operand;
         std::vector<index_function> functions = functions_in<ids>(node);

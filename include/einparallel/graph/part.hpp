@@ -79,24 +79,12 @@ class tensor_target;
 /// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
 /// elements in the part and those of the old one elsewhere; the handle then stands for that.
 template <class T, std::size_t Rank, class Read, class... Indices>
-class tensor_part : public Read,
-                    public assignable<tensor_part<T, Rank, Read, Indices...>, T, typename Read::labels, true> {
+class tensor_part : public written_leaf<tensor_part<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
     using labels = typename Read::labels;
 
 public:
-    tensor_part(tensor<T, Rank>& handle, Read read) : Read(std::move(read)), handle_(&handle) {}
-    tensor_part(const tensor_part&) = default;
-    tensor_part(tensor_part&&) noexcept = default;
-    ~tensor_part() = default;
-
-    using assignable<tensor_part, T, labels, true>::operator=;
-    using assignable<tensor_part, T, labels, true>::operator+=;
-    using assignable<tensor_part, T, labels, true>::operator-=;
-    const tensor_part& operator=(const tensor_part& right) const { return *this = static_cast<const Read&>(right); }
-    tensor_part& operator=(const tensor_part& right) {
-        std::as_const(*this).operator=(right);
-        return *this;
-    }
+    using tensor_part::written_leaf::written_leaf;
+    using tensor_part::written_leaf::operator=;
 
     template <assignment How, class E>
     void take(const E& right) const {
@@ -104,10 +92,11 @@ public:
         using Written =
             typename labels_of_part<label_list<>,
                                     std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
-        const std::shared_ptr<vertex> whole = recording_builder::handle_of(tensor_operand<T, Rank>{handle_->node()});
-        const resolution<Statement, tensor_leaves> found(static_cast<const Read&>(*this), right);
+        const std::shared_ptr<vertex> whole =
+            recording_builder::handle_of(tensor_operand<T, Rank>{this->handle_->node()});
+        const resolution<Statement, tensor_leaves> found(this->read(), right);
         const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
-        std::vector<index_function> left = functions_in<typename Statement::ids>(static_cast<const Read&>(*this));
+        std::vector<index_function> left = functions_in<typename Statement::ids>(this->read());
         for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
             for (index_term& term : each.terms) {
                 constexpr auto& ids = Statement::ids::template ids<labels>;
@@ -116,8 +105,8 @@ public:
         }
         const written_part part = part_of(left, assigned->bounds, How == assignment::set);
         if (!found.failure().empty() || !part.failure.empty()) {
-            *handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
-            handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
+            *this->handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
+            this->handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
             return;
         }
         // Dimensions of the whole, and for += labels that are left to be summed.
@@ -148,11 +137,8 @@ public:
                 target -= terms;
             }
         }
-        *handle_ = made;
+        *this->handle_ = made;
     }
-
-private:
-    tensor<T, Rank>* handle_;
 };
 
 }  // namespace einparallel::EINPARALLEL_UNIT

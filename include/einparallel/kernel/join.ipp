@@ -214,9 +214,9 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work
     return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program)));
 }
 
-EINPARALLEL_INLINE void reducing_kernel::combine_boxes(std::span<const index> extents, void* into,
-                                                       std::span<const index> into_strides, const void* from,
-                                                       std::span<const index> from_strides) const {
+EINPARALLEL_VIRTUAL void reducing_kernel::combine(std::span<const index> extents, void* into,
+                                                  std::span<const index> into_strides, const void* from,
+                                                  std::span<const index> from_strides) const {
     loop_nest nest(2);
     if (nest.add_box(extents, into_strides, from_strides)) {
         nest.sort_by(0);

@@ -15,6 +15,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/op_program.hpp>
 
 #include <cstdint>
@@ -74,8 +75,10 @@ public:
     virtual void contract(const block_call& call) const = 0;
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
-    virtual void combine(std::span<const index> extents, void* into, std::span<const index> into_strides,
-                         const void* from, std::span<const index> from_strides) const = 0;
+    virtual void combine(std::span<const index> /*extents*/, void* /*into*/, std::span<const index> /*into_strides*/,
+                         const void* /*from*/, std::span<const index> /*from_strides*/) const {
+        throw error("kernel: results of parts cannot be put together");
+    }
 
     /// ⊕ and ⊗ as a value; empty where nobody asks.
     [[nodiscard]] const op_program& program() const { return program_; }
@@ -87,7 +90,7 @@ public:
 
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
-    [[nodiscard]] virtual bool is_contraction() const = 0;
+    [[nodiscard]] virtual bool is_contraction() const { return false; }
 
     /// True where the output is the last operand, but for elements that the other operands replace: it may be the same
     /// memory as the last operand.

@@ -148,14 +148,12 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_par
 /// What kernels of ⊕ do whatever ⊗ is.
 class reducing_kernel : public kernel {
 public:
-    using kernel::kernel;
+    reducing_kernel(op_program program, const row_reduction& reduction)
+        : kernel(std::move(program)), reduction_(reduction) {}
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override;
 
 protected:
-    /// kernel::combine, for those that override it: where nobody instantiates them, header-only nobody compiles it.
-    EINPARALLEL_INLINE void combine_boxes(std::span<const index> extents, void* into,
-                                          std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides) const;
-
     row_reduction reduction_;
 };
 

@@ -56,7 +56,7 @@ auto as_index(const E& /*data*/) {
     return decltype(of_labels(united_t<typename E::labels>{})){};
 }
 template <class T>
-using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
+using affine_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
 /// An index as it is kept: a label alone stands for a whole dimension.
 template <class T>
 constexpr auto kept(const T& written) {
@@ -102,7 +102,7 @@ template <class A, class B>
 inline constexpr bool is_affine<other_than_affine<A, B>> = true;
 template <class A, class B>
 constexpr auto as_index(const other_than_affine<A, B>& /*refused*/) {
-    return index_of<std::conditional_t<AffineIndex<A>, A, B>>();
+    return affine_of<std::conditional_t<AffineIndex<A>, A, B>>();
 }
 template <class T>
 concept BesideLabels = AffineIndex<T> || Scalar<T> || Expression<T>;
@@ -163,7 +163,7 @@ namespace detail {
 template <class Operand, class... Indices>
 struct indexed_operand {
     using value_type = typename Operand::value_type;
-    using labels = united_t<typename index_of<Indices>::labels...>;
+    using labels = united_t<typename affine_of<Indices>::labels...>;
     static constexpr std::size_t rank = labels::size;
     static constexpr bool waits = true;
     static constexpr std::size_t data_indices = (std::size_t{DataIndex<Indices> ? 1U : 0U} + ... + 0);

@@ -310,16 +310,10 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
 
 class select_kernel final : public reducing_kernel {
 public:
-    select_kernel(op_program program, select_work work) : reducing_kernel(std::move(program)), work_(std::move(work)) {
-        this->reduction_ = work_.sum;
-    }
+    explicit select_kernel(select_work work)
+        : reducing_kernel(program_of_select(work), work.sum), work_(std::move(work)) {}
 
     void contract(const block_call& call) const override { run_select(call, work_); }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
-    [[nodiscard]] bool is_contraction() const override { return false; }
     [[nodiscard]] bool replaces() const override { return work_.replaces; }
     [[nodiscard]] bool takes_parts() const override { return !work_.replaces; }
     /// Of a point with one place along each label that a token chooses.
@@ -336,8 +330,7 @@ private:
 };
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(select_work work) {
-    op_program program = program_of_select(work);
-    return std::shared_ptr<const kernel>(new select_kernel(std::move(program), std::move(work)));
+    return std::shared_ptr<const kernel>(new select_kernel(std::move(work)));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
