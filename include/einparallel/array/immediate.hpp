@@ -115,16 +115,15 @@ public:
                                          std::span<const statement_leaf> leaves, growth grow);
     ~immediate_builder();
 
-    template <class Held>
-    [[nodiscard]] static handle handle_of(const Held& held) {
-        return detail::handle_of(held);
-    }
-
     static constexpr bool records = false;
+    static bool lies_in_pieces(const handle& read) { return read.pieces != nullptr; }
 
     EINPARALLEL_INLINE handle join(destination sink, std::span<const label_id> out,
                                    std::span<const labelled_block> operands, const join_work& work,
-                                   const op_program& nobody_asks);
+                                   const op_program& /*nobody_asks*/) {
+        return run(sink, out, operands, std::size_t(work.reduction.bytes),
+                   [&](const block_call& block) { run_join(block, work); });
+    }
 
     template <class Out, class MakeKernel>
     handle emit(destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
@@ -149,20 +148,15 @@ public:
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
     handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
-        const labelled_block whole = in_one_piece<T>(x);
-        return run(sink, out, {&whole, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
+        return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
-    template <class T>
-    handle running(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along,
-                   const running_work& work) {
-        const labelled_block whole = in_one_piece<T>(x);
-        return run(sink, out, {&whole, 1}, sizeof(T),
+    EINPARALLEL_INLINE handle running(destination sink, std::span<const label_id> out, const labelled_block& x,
+                                      label_id along, const running_work& work) {
+        return run(sink, out, {&x, 1}, work.element.bytes,
                    [&](const block_call& block) { run_running(block, work, along, along); });
     }
-    template <class T>
-    handle ranked(destination sink, std::span<const label_id> out, std::array<labelled_block, 2> operands,
-                  const ranked_work& work) {
-        operands[0] = in_one_piece<T>(operands[0]);
+    EINPARALLEL_INLINE handle ranked(destination sink, std::span<const label_id> out,
+                                     std::span<const labelled_block> operands, const ranked_work& work) {
         return run(sink, out, operands, work.made.bytes, [&](const block_call& block) { run_ranked(block, work); });
     }
 
@@ -185,15 +179,6 @@ public:
     EINPARALLEL_INLINE std::span<const index> learn_extents(std::span<const labelled_block> operands);
 
 private:
-    /// What lies in pieces, copied: rows are whole.
-    template <class T>
-    labelled_block in_one_piece(const labelled_block& x) {
-        return x.handle.pieces == nullptr
-                   ? x
-                   : labelled_block{product<T>(std::nullopt, x.labels, std::span<const labelled_block, 1>(&x, 1), T(1)),
-                                    x.labels};
-    }
-
     struct memory {
         std::vector<index> extents;
         std::vector<index> strides;

@@ -4,12 +4,13 @@
 // it.
 //
 // A builder has a type `handle` and
-//   handle handle_of(const Operand&)                      a leaf's data
 //   static constexpr bool records                         its vertices outlive the statement, and tell their program
 //   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
+//   static bool lies_in_pieces(const handle&)             rows of it are not whole
+// and handle_of(const Operand&) gives a leaf's data,
 // where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
 // statement passes in.
 
@@ -44,13 +45,10 @@ struct leaf_types {  // leaves, and whatever becomes a vertex of its own
     using type = type_list<typename E::value_type>;
 };
 template <class T>
-struct leaf_types<constant<T>> {
-    using type = type_list<>;
-};
+struct leaf_types<constant<T>> : std::type_identity<type_list<>> {};
 template <class Function, class... Arguments>
-struct leaf_types<join_node<Function, Arguments...>> {
-    using type = concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>;
-};
+struct leaf_types<join_node<Function, Arguments...>>
+    : std::type_identity<concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>> {};
 template <class E>
 inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
 
@@ -224,25 +222,25 @@ public:
     handle vertex_of(Sink sink, const row_node<softmax_function, Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
         const std::span<const label_id> all = Statement::template free_labels<Inner>;
-        const operand x = as_operand(node.inner);
-        if constexpr (requires { builder_.template softmax<Out>(sink, all, x, label_id{}); }) {
-            return builder_.template softmax<Out>(sink, all, x, Statement::ids::template id<Over>);
+        if constexpr (requires { builder_.template softmax<Out>(sink, all, operand{}, label_id{}); }) {
+            return builder_.template softmax<Out>(sink, all, in_one_piece(node.inner),
+                                                  Statement::ids::template id<Over>);
         } else {
             using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
-            return softmax_in_steps<Out>(sink, x, all, Statement::template free_labels<Rows>);
+            return softmax_in_steps<Out>(sink, as_operand(node.inner), all, Statement::template free_labels<Rows>);
         }
     }
     template <class Out, class Sink, class Op, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<running<Op>, Over, Inner>& node) {
-        return builder_.template running<Out>(sink, Statement::template free_labels<Inner>, as_operand(node.inner),
-                                              Statement::ids::template id<Over>, running_work_of<Out>(Op()));
+        return builder_.running(sink, Statement::template free_labels<Inner>, in_one_piece(node.inner),
+                                Statement::ids::template id<Over>, running_work_of<Out>(Op()));
     }
     template <class Out, class Sink, class Over, class Function, class X, class Ranks>
     handle vertex_of(Sink sink, const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
         using T = typename X::value_type;
-        const std::array<operand, 2> operands{as_operand(node.inner.arguments.first),
+        const std::array<operand, 2> operands{in_one_piece(node.inner.arguments.first),
                                               as_operand(node.inner.arguments.second)};
-        return builder_.template ranked<T>(sink, labels_of(node), operands, ranked_work_of<T, Function>());
+        return builder_.ranked(sink, labels_of(node), operands, ranked_work_of<T, Function>());
     }
 
 private:
@@ -303,11 +301,21 @@ private:
     // A leaf keeps the order of its dimensions; a vertex made here has its labels in id order.
     template <class Operand, class Labels>
     operand as_operand(const leaf<Operand, Labels>& node) {
-        return {builder_.handle_of(node.operand), Statement::ids::template ids<Labels>};
+        return {handle_of(node.operand), Statement::ids::template ids<Labels>};
     }
     template <class E>
     operand as_operand(const E& node) {
         return {vertex_of<typename E::value_type>(std::nullopt, node), labels_of(node)};
+    }
+
+    /// Rows are whole: what lies in pieces is copied.
+    template <class E>
+    operand in_one_piece(const E& node) {
+        using T = typename E::value_type;
+        const std::array<operand, 1> x{as_operand(node)};
+        return Builder::lies_in_pieces(x[0].handle)
+                   ? operand{builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels}
+                   : x[0];
     }
 
     template <std::size_t First, std::size_t Count, class E>

@@ -78,7 +78,7 @@ struct operand_reads {
     bool is_output = false;
     bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do
 
-    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const;
+    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const { return all_in(at, &index_function::is_whole); }
 };
 
 /// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in

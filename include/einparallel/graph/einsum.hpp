@@ -20,8 +20,7 @@ namespace EINPARALLEL_DETAIL {
 template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
-    const std::array nodes{
-        recording_builder::handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
+    const std::array nodes{handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
     std::array<const index*, sizeof...(Tensors)> extents{};
     std::transform(nodes.begin(), nodes.end(), extents.begin(), [](const auto& node) { return node->bounds.data(); });
     const subscript_labels labels(table, extents.data());

@@ -24,9 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
 template <class Done, class... Indices>
-struct labels_of_part {
-    using type = Done;
-};
+struct labels_of_part : std::type_identity<Done> {};
 template <class... Done, class Index, class... More>
 struct labels_of_part<label_list<Done...>, Index, More...> {
     template <class Labels>
@@ -45,9 +43,8 @@ struct labels_of_part<label_list<Done...>, Index, More...> {
 template <class Positions>
 struct summed_labels;
 template <std::size_t... Position>
-struct summed_labels<std::index_sequence<Position...>> {
-    using type = label_list<label<'+', char('0' + Position)>...>;
-};
+struct summed_labels<std::index_sequence<Position...>>
+    : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
 /// What is assigned to a part, as a tensor over the whole that is read there, and elsewhere outside.
 struct written_part {
@@ -92,8 +89,7 @@ public:
         using Written =
             typename labels_of_part<label_list<>,
                                     std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
-        const std::shared_ptr<vertex> whole =
-            recording_builder::handle_of(tensor_operand<T, Rank>{this->handle_->node()});
+        const std::shared_ptr<vertex> whole = handle_of(tensor_operand<T, Rank>{this->handle_->node()});
         const resolution<Statement, tensor_leaves> found(this->read(), right);
         const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
         std::vector<index_function> left = functions_in<typename Statement::ids>(this->read());

@@ -37,6 +37,11 @@ struct tensor_operand {
 /// The vertex that stands for a handle nothing was assigned to.
 EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element);
 
+template <class T, std::size_t Rank>
+std::shared_ptr<vertex> handle_of(const tensor_operand<T, Rank>& held) {
+    return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
+}
+
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
 
@@ -65,16 +70,14 @@ public:
     struct last_vertex {};
     using destination = std::optional<last_vertex>;
 
-    template <class T, std::size_t Rank>
-    [[nodiscard]] static handle handle_of(const tensor_operand<T, Rank>& held) {
-        return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
-    }
-
     static constexpr bool records = true;
+    static bool lies_in_pieces(const handle& read) { return read->is_view(); }
 
     EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, std::span<const label_id> out,
                                                  std::span<const operand_type> operands, const join_work& work,
-                                                 const op_program& program) const;
+                                                 const op_program& program) const {
+        return record(sink, out, operands, make_join_kernel(work, program));
+    }
 
     template <class Out, class MakeKernel>
     handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
@@ -96,32 +99,14 @@ public:
         }
     }
 
-    /// Rows are whole, and none of what a rank reads of a view lies in pieces.
-    template <class T>
-    [[nodiscard]] operand_type in_one_piece(const operand_type& x) const {
-        return x.handle->is_view()
-                   ? operand_type{product<T>(std::nullopt, x.labels, std::span<const operand_type, 1>(&x, 1), T(1)),
-                                  x.labels}
-                   : x;
-    }
-    template <class T>
-    handle running(destination sink, std::span<const label_id> out, const operand_type& x, label_id along,
-                   const running_work& work) const {
-        return record_running(sink, out, in_one_piece<T>(x), along, work);
-    }
-    template <class T>
-    handle ranked(destination sink, std::span<const label_id> out, const std::array<operand_type, 2>& operands,
-                  const ranked_work& work) const {
-        return record_ranked(sink, out, {in_one_piece<T>(operands[0]), operands[1]}, work);
-    }
-    EINPARALLEL_INLINE [[nodiscard]] handle record_ranked(destination sink, std::span<const label_id> out,
-                                                          const std::array<operand_type, 2>& operands,
-                                                          const ranked_work& work) const;
+    EINPARALLEL_INLINE [[nodiscard]] handle ranked(destination sink, std::span<const label_id> out,
+                                                   const std::array<operand_type, 2>& operands,
+                                                   const ranked_work& work) const;
 
     /// Running sums of a tensor along a label, of which the terms have a label of their own.
-    EINPARALLEL_INLINE [[nodiscard]] handle record_running(destination sink, std::span<const label_id> out,
-                                                           const operand_type& x, label_id along,
-                                                           const running_work& work) const;
+    EINPARALLEL_INLINE [[nodiscard]] handle running(destination sink, std::span<const label_id> out,
+                                                    const operand_type& x, label_id along,
+                                                    const running_work& work) const;
 
     /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
     /// failure.
@@ -162,7 +147,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std:
                                                             recording_builder::destination sink,
                                                             std::span<const label_id> out,
                                                             std::span<const recording_builder::operand_type> operands,
-                                                            const whole_read* old, select_work work);
+                                                            const whole_read* old, const select_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 

@@ -204,10 +204,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     return made;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_running(destination sink,
-                                                                             std::span<const label_id> out,
-                                                                             const operand_type& x, label_id along,
-                                                                             const running_work& work) const {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::running(destination sink, std::span<const label_id> out,
+                                                                      const operand_type& x, label_id along,
+                                                                      const running_work& work) const {
     const index extent = x.handle->bounds[std::size_t(find_in(x.labels, along) - x.labels.begin())];
     std::shared_ptr<vertex> made = record(sink, out, {&x, 1}, make_running_kernel(work, extent));
     einsum_form& form = made->form;
@@ -220,10 +219,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_running(des
     return made;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_ranked(destination sink,
-                                                                            std::span<const label_id> out,
-                                                                            const std::array<operand_type, 2>& operands,
-                                                                            const ranked_work& work) const {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::ranked(destination sink, std::span<const label_id> out,
+                                                                     const std::array<operand_type, 2>& operands,
+                                                                     const ranked_work& work) const {
     const index count = operands[1].handle->bounds[0];
     std::shared_ptr<vertex> made = record(sink, out, operands, make_ranked_kernel(work, count));
     for (std::size_t label = 0; label < made->extents.size(); ++label) {
@@ -255,13 +253,6 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
                              });
 }
 
-EINPARALLEL_INLINE recording_builder::handle recording_builder::join(destination sink, std::span<const label_id> out,
-                                                                     std::span<const operand_type> operands,
-                                                                     const join_work& work,
-                                                                     const op_program& program) const {
-    return record(sink, out, operands, make_join_kernel(work, program));
-}
-
 EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type& read)
     : handle(read.handle), labels(read.labels.begin(), read.labels.end()) {
     if (!handle->is_view() || handle->at.empty() || handle->operands.size() > 1) {
@@ -277,11 +268,6 @@ EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type&
     }
     labels = std::move(own);
     handle = std::shared_ptr<vertex>(read_by(handle));
-}
-
-/// A tensor read as it is, as a view.
-EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_view(const std::shared_ptr<vertex>& of) {
-    return view_vertex(of, {}, {}, whole_box(of->bounds).sides);
 }
 
 EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std::string_view> names,
@@ -308,7 +294,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
                                                             recording_builder::destination sink,
                                                             std::span<const label_id> out,
                                                             std::span<const recording_builder::operand_type> operands,
-                                                            const whole_read* old, select_work work) {
+                                                            const whole_read* old, const select_work& work) {
     const std::size_t count = work.indices.size();
     const whole_read x(operands.front());
     std::vector<recording_builder::operand_type> all(operands.begin(), operands.end());
@@ -320,12 +306,12 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
     }
     if (old != nullptr) {
         // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.
-        for (recording_builder::operand_type& each : all) {
-            each.handle = each.handle->is_view() ? each.handle : whole_view(each.handle);
+        for (auto& [read, labels] : all) {
+            read = read->is_view() ? read : view_vertex(read, {}, {}, whole_box(read->bounds).sides);
         }
         all.push_back({old->handle, old->labels});
     }
-    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(std::move(work)));
+    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(work));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

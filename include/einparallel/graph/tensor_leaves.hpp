@@ -80,7 +80,7 @@ struct tensor_leaves {
     template <class T, std::size_t Rank, std::size_t Labels>
     static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
+        return tensor_operand<T, Labels>{view_vertex(handle_of(held), functions, labels, ranges)};
     }
     /// Of a dimension, as a label.
     template <class T, std::size_t Rank>
@@ -105,7 +105,7 @@ struct tensor_leaves {
     }
     template <class Found, class T, std::size_t Rank, class Labels>
     static recording_builder::operand_type block_of(const leaf<tensor_operand<T, Rank>, Labels>& node) {
-        return {recording_builder::handle_of(node.operand), Found::ids::template ids<Labels>};
+        return {handle_of(node.operand), Found::ids::template ids<Labels>};
     }
     /// Reads at indices that are data.
     template <class Found, class Operand, class Labels>

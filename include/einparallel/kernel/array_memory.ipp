@@ -55,9 +55,7 @@ EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who) {
     auto* const whole =
         static_cast<std::byte*>(large == 0 ? ::operator new(all, std::nothrow)
                                            : ::operator new(std::max(all, large), large_page, std::nothrow));
-    if (whole == nullptr) {
-        throw error(std::string(who) + ": there is no memory for " + std::to_string(bytes) + " bytes");
-    }
+    require(whole != nullptr, {who, ": there is no memory for ", bytes, " bytes"});
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (large > 0) {
         static_cast<void>(::madvise(whole, large, MADV_HUGEPAGE));
@@ -99,9 +97,8 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
 }
 
 EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
-    if (const std::string negative = negative_extent(extents); !negative.empty()) {
-        throw error("einparallel: " + negative);
-    }
+    const std::string negative = negative_extent(extents);
+    require(negative.empty(), {"einparallel: ", negative});
     expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
 }
 

@@ -15,7 +15,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/op_program.hpp>
 
 #include <cstdint>
@@ -44,6 +43,16 @@ struct output_block {
     std::span<const label_id> labels;
     std::span<const index> strides;
 };
+
+/// The stride of a label in a block; of several dimensions that carry it, along their diagonal.
+template <class Block>
+index stride_along(const Block& block, label_id label) {
+    index stride = 0;
+    for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
+        stride += block.labels[dimension] == label ? block.strides[dimension] : 0;
+    }
+    return stride;
+}
 
 /// What happens to what the output held before.
 enum class write_mode : std::uint8_t {
@@ -75,10 +84,8 @@ public:
     virtual void contract(const block_call& call) const = 0;
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
-    virtual void combine(std::span<const index> /*extents*/, void* /*into*/, std::span<const index> /*into_strides*/,
-                         const void* /*from*/, std::span<const index> /*from_strides*/) const {
-        throw error("kernel: results of parts cannot be put together");
-    }
+    virtual void combine(std::span<const index> extents, void* into, std::span<const index> into_strides,
+                         const void* from, std::span<const index> from_strides) const = 0;
 
     /// ⊕ and ⊗ as a value; empty where nobody asks.
     [[nodiscard]] const op_program& program() const { return program_; }

@@ -58,7 +58,11 @@ struct row_program {
     /// argument.
     EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
                                                 std::size_t bytes);
-    EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes);
+    EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes) {
+        numbers.push_back({});
+        __builtin_memcpy(numbers.back().data(), value, bytes);
+        return row_name(number_name + numbers.size() - 1);
+    }
 };
 
 /// What a join computes, its types erased. It refers to functors of the application's, which live elsewhere.

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -155,6 +156,28 @@ public:
 
 protected:
     row_reduction reduction_;
+};
+
+/// A kernel that is a function of a call.
+class called_kernel final : public reducing_kernel {
+public:
+    using function = std::function<void(const block_call&)>;
+    struct traits {  ///< what the kernel's functions of these names return
+        double operations_per_point;
+        bool takes_parts = true;
+        bool replaces = false;
+    };
+
+    called_kernel(op_program program, const row_reduction& reduction, function contract, const traits& of)
+        : reducing_kernel(std::move(program), reduction), contract_(std::move(contract)), traits_(of) {}
+    void contract(const block_call& call) const override { contract_(call); }
+    [[nodiscard]] bool takes_parts() const override { return traits_.takes_parts; }
+    [[nodiscard]] bool replaces() const override { return traits_.replaces; }
+    [[nodiscard]] double operations_per_point() const override { return traits_.operations_per_point; }
+
+private:
+    function contract_;
+    traits traits_;
 };
 
 /// Whether there is something to aggregate; where not, writes identities if the call overwrites.

@@ -37,15 +37,8 @@ struct row_loops {
         around.operands = call.operands.first(1);
         rows = loop_nest(around);
         rows.sort_by(0);
-        const auto step = [](const auto& block, label_id along) {
-            index sum = 0;
-            for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {  // diagonals have several
-                sum += block.labels[dimension] == along ? block.strides[dimension] : 0;
-            }
-            return sum;
-        };
-        steps[0] = step(call.output, into);
-        steps[1] = step(call.operands[0], from);
+        steps[0] = stride_along(call.output, into);
+        steps[1] = stride_along(call.operands[0], from);
         if (rows.size() > 0) {
             std::copy_n(rows.of(rows.size() - 1), 2, moves);
         }

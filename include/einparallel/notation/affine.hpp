@@ -215,13 +215,9 @@ struct named_token : Token {
     using place = V;
 };
 template <class Index>
-struct token_of {
-    using type = Index;
-};
+struct token_of : std::type_identity<Index> {};
 template <class V, class Token>
-struct token_of<named_token<V, Token>> {
-    using type = Token;
-};
+struct token_of<named_token<V, Token>> : std::type_identity<Token> {};
 template <class... Arguments>
 struct other_than_token : refused_node {
     static_assert(fits<Arguments...>,

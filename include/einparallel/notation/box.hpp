@@ -183,6 +183,10 @@ namespace EINPARALLEL_DETAIL {
 /// Extents of a box.
 EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 
+/// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
+/// @pre contains(whole, region)
+EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
+
 /// What is wrong with extents of which one is negative; empty where nothing is.
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
 

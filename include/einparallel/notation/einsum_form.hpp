@@ -199,10 +199,7 @@ struct einsum_form {
 
     /// By kernel's operand, and behind them what is read outside their bounds.
     [[nodiscard]] std::vector<const operand_read*> all_reads() const {
-        std::vector<const operand_read*> all;
-        for (const operand_read& read : reads) {
-            all.push_back(&read);
-        }
+        std::vector<const operand_read*> all = detail::list_of(reads, [](const operand_read& read) { return &read; });
         for (const operand_read& read : reads) {
             for (const operand_read& other : read.elsewhere) {
                 all.push_back(&other);

@@ -20,13 +20,9 @@ struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float>
 
 /// The type of the real part.
 template <class T>
-struct real_part {
-    using type = T;
-};
+struct real_part : std::type_identity<T> {};
 template <class R>
-struct real_part<std::complex<R>> {
-    using type = R;
-};
+struct real_part<std::complex<R>> : std::type_identity<R> {};
 template <class T>
 using real_part_t = typename real_part<T>::type;
 

@@ -195,13 +195,9 @@ constexpr auto as_node(const S& number) {
 }
 
 template <class A>
-struct value_of {
-    using type = A;
-};
+struct value_of : std::type_identity<A> {};
 template <Expression A>
-struct value_of<A> {
-    using type = typename A::value_type;
-};
+struct value_of<A> : std::type_identity<typename A::value_type> {};
 
 /// One of the two is an expression; the other may be a number.
 template <class A, class B>
@@ -214,13 +210,9 @@ auto make_join(Function function, const Nodes&... nodes) {
 
 /// What A is beside B in a binary join: a number takes its precision from the expression.
 template <class A, class B>
-struct node_beside {
-    using type = constant<scalar_beside_t<A, typename value_of<B>::type>>;
-};
+struct node_beside : std::type_identity<constant<scalar_beside_t<A, typename value_of<B>::type>>> {};
 template <Expression A, class B>
-struct node_beside<A, B> {
-    using type = typename A::node;
-};
+struct node_beside<A, B> : std::type_identity<typename A::node> {};
 template <class Function, class A, class B>
 using pair_node = join_node<Function, typename node_beside<A, B>::type, typename node_beside<B, A>::type>;
 

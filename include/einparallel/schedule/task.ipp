@@ -119,10 +119,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> task::held_operands() const {
     return all;
 }
 
-EINPARALLEL_INLINE std::size_t task::own_labels() const {
-    return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
-}
-
 EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vector<index>& extents,
                                          const mesh& ranks) {
     task_cuts cuts;

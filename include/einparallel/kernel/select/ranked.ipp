@@ -34,32 +34,16 @@ EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& wo
     });
 }
 
-class ranked_kernel final : public kernel {
-public:
-    ranked_kernel(const ranked_work& work, index count) : kernel(program_of(work)), work_(work), count_(count) {}
-
-    void contract(const block_call& call) const override { run_ranked(call, work_); }
-    [[nodiscard]] bool takes_parts() const override { return false; }
-    /// Of a point of both labels; a comparison or so for each element of a row.
-    [[nodiscard]] double operations_per_point() const override { return 4.0 / double(std::max<index>(count_, 1)); }
-
-private:
-    static op_program program_of(const ranked_work& work) {
-        const std::array both{work.element, element_type_of<index>()};
-        op_program program(reduction::unknown, both);
-        const op_register read[] = {0, 1};
-        op_function function;
-        function.name = work.is_place ? "place_of_largest" : "largest";
-        program.call(function, work.made, work.made, read);
-        return program;
-    }
-
-    ranked_work work_;
-    index count_;
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count) {
-    return std::shared_ptr<const kernel>(new ranked_kernel(work, count));
+    op_program program(reduction::unknown, std::array{work.element, element_type_of<index>()});
+    const op_register read[] = {0, 1};
+    op_function function;
+    function.name = work.is_place ? "place_of_largest" : "largest";
+    program.call(function, work.made, work.made, read);
+    // Of a point of both labels; a comparison or so for each element of a row.
+    const double operations = 4.0 / double(std::max<index>(count, 1));
+    return std::shared_ptr<const kernel>(new called_kernel(
+        std::move(program), {}, [work](const block_call& call) { run_ranked(call, work); }, {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

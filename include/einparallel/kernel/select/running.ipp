@@ -48,26 +48,14 @@ EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& 
     });
 }
 
-class running_kernel final : public reducing_kernel {
-public:
-    running_kernel(const running_work& work, index extent)
-        : reducing_kernel(op_program(work.by, {&work.element, 1}), work.sum), work_(work), extent_(extent) {}
-
-    void contract(const block_call& call) const override {
-        run_running(call, work_, row_loops::other_label(call.operands[0].labels, call.output.labels),
-                    row_loops::other_label(call.output.labels, call.operands[0].labels));
-    }
-    [[nodiscard]] bool takes_parts() const override { return false; }
-    /// Of a point of both labels.
-    [[nodiscard]] double operations_per_point() const override { return 2.0 / double(std::max<index>(extent_, 1)); }
-
-private:
-    running_work work_;
-    index extent_;
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent) {
-    return std::shared_ptr<const kernel>(new running_kernel(work, extent));
+    const auto contract = [work](const block_call& call) {
+        run_running(call, work, row_loops::other_label(call.operands[0].labels, call.output.labels),
+                    row_loops::other_label(call.output.labels, call.operands[0].labels));
+    };
+    const double operations = 2.0 / double(std::max<index>(extent, 1));  // of a point of both labels
+    return std::shared_ptr<const kernel>(
+        new called_kernel(op_program(work.by, {&work.element, 1}), work.sum, contract, {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
