@@ -16,8 +16,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A block that an operand lies in satisfies `is`.
-template <class Is>
-bool any_piece(const block_handle& of, const Is& is) {
+bool any_piece(const block_handle& of, const auto& is) {
     bool any = false;
     for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
         const operand_pieces::piece& each = of.pieces->pieces[number];

@@ -90,8 +90,7 @@ struct array_leaves {
         return operand;
     }
     /// Of a dimension, in sentences.
-    template <class Operand>
-    static std::string name_of(const Operand& /*held*/, std::size_t dimension) {
+    static std::string name_of(const auto& /*held*/, std::size_t dimension) {
         return "dimension " + std::to_string(dimension);
     }
     /// A new array as an operand with these labels.

@@ -28,8 +28,7 @@ template <class T>
 concept DenseOperand = is_a<std::remove_cvref_t<T>, array> || is_a<std::remove_cvref_t<T>, view> ||
     ForeignTensor<std::remove_reference_t<T>>;
 
-template <DenseOperand Operand>
-auto readable(const Operand& operand) {
+auto readable(const DenseOperand auto& operand) {
     const view seen(operand);
     return view<const typename decltype(seen)::value_type, decltype(seen)::rank>(seen);
 }

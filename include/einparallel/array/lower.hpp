@@ -132,8 +132,7 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
 
 /// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
 /// scale.
-template <class T, class E, class Visit>
-void for_each_factor(const E& node, T& /*scale*/, const Visit& visit) {
+void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
     visit(node);
 }
 template <class T, class Visit>

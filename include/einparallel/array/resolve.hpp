@@ -164,10 +164,7 @@ public:
     /// Where a label runs; what is resolved then is a part of the statement.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
-    template <class E>
-    auto resolved(const E& node) const {
-        return node;
-    }
+    auto resolved(const auto& node) const { return node; }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
         return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);

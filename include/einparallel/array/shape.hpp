@@ -186,10 +186,7 @@ struct other_than_tensors : refused {
         fits<Arguments...>,
         "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
         "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
-    template <class... Indices>
-    refused_node operator()(const Indices&... /*indices*/) const {
-        return {};
-    }
+    refused_node operator()(const auto&... /*indices*/) const { return {}; }
 };
 
 }  // namespace EINPARALLEL_DETAIL

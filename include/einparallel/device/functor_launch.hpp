@@ -72,10 +72,7 @@ template <class Function>
 struct device_call {
     Function function;
 
-    template <class... T>
-    EINPARALLEL_HOST_DEVICE auto operator()(const T&... x) const {
-        return called(function, x...);
-    }
+    EINPARALLEL_HOST_DEVICE auto operator()(const auto&... x) const { return called(function, x...); }
 };
 
 /// ⊕ over f(x1, …, xr) as a program of joins.

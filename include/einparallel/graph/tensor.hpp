@@ -249,12 +249,10 @@ public:
 
     using tensor_target::written_leaf::operator=;
     /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
-    template <Expression E>
-    const tensor_target& operator+=(const E& right) const {
+    const tensor_target& operator+=(const Expression auto& right) const {
         return *this = make_join(plus{}, *this, right);
     }
-    template <Expression E>
-    const tensor_target& operator-=(const E& right) const {
+    const tensor_target& operator-=(const Expression auto& right) const {
         return *this = make_join(minus{}, *this, right);
     }
 

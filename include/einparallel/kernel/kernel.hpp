@@ -45,8 +45,7 @@ struct output_block {
 };
 
 /// The stride of a label in a block; of several dimensions that carry it, along their diagonal.
-template <class Block>
-index stride_along(const Block& block, label_id label) {
+index stride_along(const auto& block, label_id label) {
     index stride = 0;
     for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
         stride += block.labels[dimension] == label ? block.strides[dimension] : 0;

@@ -124,16 +124,13 @@ template <class A, class B>
 constexpr auto operator-(const A& a, const B& b) {
     return detail::sum_of(detail::as_index(a), detail::as_index(b), -1);
 }
-template <detail::AffineIndex A>
-constexpr auto operator-(const A& a) {
+constexpr auto operator-(const detail::AffineIndex auto& a) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), -1);
 }
-template <detail::AffineIndex A>
-constexpr auto operator*(const A& a, std::integral auto factor) {
+constexpr auto operator*(const detail::AffineIndex auto& a, std::integral auto factor) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
 }
-template <detail::AffineIndex A>
-constexpr auto operator*(std::integral auto factor, const A& a) {
+constexpr auto operator*(std::integral auto factor, const detail::AffineIndex auto& a) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
 }
 ///@}
@@ -202,10 +199,7 @@ struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V
     void operator=(const E& /*right*/) const {
         static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
     }
-    template <class E>
-    void operator+=(const E& right) const {
-        *this = right;
-    }
+    void operator+=(const auto& right) const { *this = right; }
 };
 /// A token that names a place along the label V.
 template <class V, class Token>

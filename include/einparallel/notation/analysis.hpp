@@ -36,16 +36,14 @@ struct labels_of_statement {
     static constexpr flags on_left = set_of(LeftLabels{});
 
     /// The labels of which holds(label) is true.
-    template <class Holds>
-    static constexpr flags those(const Holds& holds) {
+    static constexpr flags those(const auto& holds) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
             set[label] = holds(label);
         }
         return set;
     }
-    template <class... Flags>
-    static constexpr flags any_of(const Flags&... sets) {
+    static constexpr flags any_of(const auto&... sets) {
         return those([&](std::size_t label) { return (sets[label] || ...); });
     }
     static constexpr flags both(const flags& a, const flags& b) {

@@ -34,8 +34,7 @@ struct extent {
 
 /// True where the elements of a tensor with these extents, and their bytes and strides, can be counted in an index:
 /// at most 2^59 elements, extents of 0 not counted. @pre no extent is negative
-template <class Extents>
-constexpr bool is_countable(const Extents& extents) {
+constexpr bool is_countable(const auto& extents) {
     index room = index{1} << 59U;
     for (const index length : extents) {
         room /= length == 0 ? index{1} : length;

@@ -96,8 +96,7 @@ inline std::string name_of_element(element_type element) {
 }
 
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
-template <class Visit>
-constexpr void with_element(element_type type, const Visit& visit) {
+constexpr void with_element(element_type type, const auto& visit) {
     const auto among = [&]<class... T>(std::type_identity<T>... types) {
         static_cast<void>(((element_type_of<T>() == type && (visit(types), true)) || ...));
     };

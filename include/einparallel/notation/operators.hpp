@@ -258,8 +258,7 @@ struct sign_function : coded<op_code::sign> {
 };
 
 struct atan2_function : coded<op_code::angle> {
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
+    EINPARALLEL_HOST_DEVICE auto operator()(auto a, auto b) const {
         using std::atan2;
         return atan2(a, b);
     }
@@ -318,10 +317,7 @@ struct shifted_exponential : coded<op_code::shifted_exponential> {
 /// x as a T.
 template <class T>
 struct converted_to : coded<op_code::cast> {
-    template <class A>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(A x) const {
-        return converted<T>(x);
-    }
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(auto x) const { return converted<T>(x); }
 };
 
 /// x as it is, for the type that a vertex stores it in.

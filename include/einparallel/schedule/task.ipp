@@ -68,9 +68,8 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
 
 /// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
 /// the dimension with the largest block.
-template <class Suits>
 std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks,
-                       index pieces, Suits suits) {
+                       index pieces, auto suits) {
     const std::vector<index> bounds = bounds_of(labels, extents);
     std::size_t largest = 0;
     index largest_extent = -1;

@@ -164,8 +164,7 @@ private:
 
     /// Calls selected(into, from, count) for places of the output and of X, many at a time, and others(into, count) for
     /// those of the output where the block lacks what is chosen.
-    template <class Selected, class Others>
-    void for_each_points(const loop_nest& points, const Selected& selected, const Others& others) const {
+    void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
         odometer::loop_list outer;
         for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
             outer.push_back(loop);

@@ -20,8 +20,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Calls visit(i, token at i · stride) for some of them.
-template <class Visit>
-void for_each_token(element_type element, const std::byte* first, index stride, index count, const Visit& visit) {
+void for_each_token(element_type element, const std::byte* first, index stride, index count, const auto& visit) {
     with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_integral_v<T>) {
             const T* const tokens = reinterpret_cast<const T*>(first);
