@@ -14,16 +14,6 @@
 
 namespace einparallel::detail {
 
-/// True where an element of the range equals `value`.
-bool found_in(const auto& value, const auto& range) {
-    for (const auto& each : range) {
-        if (each == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// True where the predicate holds for an element of the range at least.
 bool any_in(const auto& range, const auto& predicate) {
     for (const auto& each : range) {
@@ -32,6 +22,11 @@ bool any_in(const auto& range, const auto& predicate) {
         }
     }
     return false;
+}
+
+/// True where an element of the range equals `value`.
+bool found_in(const auto& value, const auto& range) {
+    return any_in(range, [&](const auto& each) { return each == value; });
 }
 
 /// True where it holds for every element.
