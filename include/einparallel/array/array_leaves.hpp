@@ -31,7 +31,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct array_leaves {
     static constexpr bool rebinds = false;
 
-    static auto extents_of(const auto& held) -> decltype(std::span<const index>(held.extents)) { return held.extents; }
+    static auto extents_of(const auto& held) -> decltype(index_span(held.extents)) { return held.extents; }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const array_operand<T, Rank>& held) {
         return held.data;

@@ -89,10 +89,10 @@ public:
         }
     }
 
-    [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
+    [[nodiscard]] label_span of(std::size_t operand) const {
         return {dimensions_.data() + table_.first[operand], dimensions_.data() + table_.first[operand + 1]};
     }
-    [[nodiscard]] std::span<const label_id> output() const { return {table_.output.data(), table_.output_rank}; }
+    [[nodiscard]] label_span output() const { return {table_.output.data(), table_.output_rank}; }
     /// Of an einsum into an output that is no operand.
     [[nodiscard]] product_form form(std::span<const std::string_view> names) const {
         return {names, table_.output.data(), dimensions_.data(), write_mode::overwrite, false};

@@ -215,7 +215,7 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
 
 EINPARALLEL_VIRTUAL immediate_builder::~immediate_builder() = default;
 
-EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::span<const labelled_block> operands) {
+EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const labelled_block> operands) {
     std::fill(extents_.begin(), extents_.end(), -1);
     merge_extents(extents_, target_);
     for (const labelled_block& operand : operands) {
@@ -225,7 +225,7 @@ EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::
     return extents_;
 }
 
-EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, std::span<const label_id> out,
+EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, label_span out,
                                                                     std::span<const labelled_block> operands,
                                                                     std::size_t element_bytes, block_work work) {
     labelled_block made = target_;

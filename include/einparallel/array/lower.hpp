@@ -36,7 +36,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class Handle>
 struct labelled_handle {
     Handle handle;
-    std::span<const label_id> labels;
+    label_span labels;
 };
 
 /// The element types of the leaves of E, as the kernel of a vertex sees them.
@@ -161,8 +161,7 @@ inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
 /// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
-auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
-               std::span<const label_id> out,
+auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, label_span out,
                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
     using Kernel = join_kernel<Out, Op, decltype(flatten_tree(tree)), In...>;
     return builder.template emit<Out>(sink, out, std::span(operands), [&] {
@@ -184,7 +183,7 @@ public:
 
     /// ⊕ of `inner` over all labels that `out` lacks, as elements of type Out.
     template <class Out, class Op, class E, class Sink>
-    handle reduce(Sink sink, const Op& op, const E& inner, std::span<const label_id> out) {
+    handle reduce(Sink sink, const Op& op, const E& inner, label_span out) {
         if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
@@ -220,7 +219,7 @@ public:
     template <class Out, class Sink, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<softmax_function, Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
-        const std::span<const label_id> all = Statement::template free_labels<Inner>;
+        const label_span all = Statement::template free_labels<Inner>;
         if constexpr (requires { builder_.template softmax<Out>(sink, all, operand{}, label_id{}); }) {
             return builder_.template softmax<Out>(sink, all, in_one_piece(node.inner),
                                                   Statement::ids::template id<Over>);
@@ -244,13 +243,12 @@ public:
 
 private:
     template <class E>
-    static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
+    static constexpr label_span labels_of(const E& /*node*/) {
         return Statement::template free_labels<E>;
     }
 
     template <class T, class Sink>
-    handle softmax_in_steps(Sink sink, const operand& x, std::span<const label_id> all,
-                            std::span<const label_id> rows) {
+    handle softmax_in_steps(Sink sink, const operand& x, label_span all, label_span rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest = emit_join<T>(builder_, std::nullopt, op::max, make_join(unchanged{}, pick<0, T>()),
                                             type_list<T>{}, rows, only_x);
@@ -282,7 +280,7 @@ private:
 
     /// One vertex of ⊕ over an expression, as steps.
     template <class Out, class Op, class E, class... In, class Sink>
-    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, std::span<const label_id> out) {
+    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, label_span out) {
         std::array<operand, sizeof...(In)> operands{};
         op_program program;
         if constexpr (Builder::records) {

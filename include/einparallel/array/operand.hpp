@@ -20,7 +20,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Row-major strides of a dense tensor; returns its number of elements.
-constexpr index dense_strides(std::span<const index> extents, index* strides) {
+constexpr index dense_strides(index_span extents, index* strides) {
     index count = 1;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
         strides[dimension] = count;

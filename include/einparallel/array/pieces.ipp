@@ -18,7 +18,7 @@ EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> at, st
     return dimension;
 }
 
-EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, index_span bounds, box region) {
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         interval& side = region.sides[dimension];
         for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
@@ -31,7 +31,7 @@ EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<c
     return region;
 }
 
-EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, index_span bounds, box region) {
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const std::size_t last = last_fused(at, dimension);
         if (last == dimension) {
@@ -53,9 +53,8 @@ EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span
     return region;
 }
 
-EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
-                                         const box& region, std::span<const index> strides, std::span<index> made,
-                                         std::span<const index> bounds) {
+EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, label_span labels, const box& region,
+                                         index_span strides, std::span<index> made, index_span bounds) {
     std::fill(made.begin(), made.end(), 0);
     index first = 0;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
@@ -73,8 +72,7 @@ EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std
     return first;
 }
 
-EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> bounds,
-                                                         std::span<const index> extents) {
+EINPARALLEL_INLINE std::vector<index_function> reshaping(index_span bounds, index_span extents) {
     std::vector<index_function> at(bounds.size());
     std::size_t label = 0;
     for (std::size_t dimension = 0; dimension < bounds.size() && element_count(bounds) > 0; ++dimension) {
@@ -103,7 +101,7 @@ EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> 
 }
 
 EINPARALLEL_INLINE void cut_into_boxes(
-    const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
+    const std::vector<interval>& ranges, std::span<const boxed_read> reads, label_span output,
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
     std::vector<interval> part = ranges;
     const auto range = [&](label_id label) -> interval& { return part[std::size_t(label)]; };

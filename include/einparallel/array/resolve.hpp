@@ -73,7 +73,7 @@ auto labels_among(label_list<Labels...> /*all*/)
 /// At which indices an operand of a statement is read, or its output written.
 struct operand_reads {
     const void* tensor = nullptr;  ///< the same for all operands that are this tensor
-    std::span<const index> extents;
+    index_span extents;
     std::vector<index_function> at;  ///< by dimension
     bool is_output = false;
     bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do

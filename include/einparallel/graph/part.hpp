@@ -56,8 +56,7 @@ struct written_part {
 
 /// Solves for labels. @param left  at which labels, dimensions of `assigned`, dimensions of the whole are written
 /// @param once  no element is written twice
-EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, std::span<const index> assigned,
-                                        bool once);
+EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, index_span assigned, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 

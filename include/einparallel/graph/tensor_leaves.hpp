@@ -61,8 +61,8 @@ struct tensor_leaves {
     static constexpr bool rebinds = true;
 
     template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const tensor_operand<T, Rank>& held) {
-        return held.node == nullptr ? std::span<const index>() : held.node->bounds;
+    static index_span extents_of(const tensor_operand<T, Rank>& held) {
+        return held.node == nullptr ? index_span() : held.node->bounds;
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const tensor_operand<T, Rank>& held) {
@@ -110,7 +110,7 @@ struct tensor_leaves {
     /// Reads at indices that are data.
     template <class Found, class Operand, class Labels>
     static std::shared_ptr<vertex> gather(const Found& found, const leaf<Operand, Labels>& node,
-                                          recording_builder::destination sink, std::span<const label_id> out) {
+                                          recording_builder::destination sink, label_span out) {
         using T = typename Operand::value_type;
         std::shared_ptr<vertex> made;
         found.take_apart(

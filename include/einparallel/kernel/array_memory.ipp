@@ -96,7 +96,7 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
     return asked;
 }
 
-EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
+EINPARALLEL_INLINE void check_extents(index_span extents) {
     const std::string negative = negative_extent(extents);
     require(negative.empty(), {"einparallel: ", negative});
     expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
@@ -118,7 +118,7 @@ EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, in
     });
 }
 
-EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
+EINPARALLEL_INLINE void* new_elements(index_span extents, std::size_t element_bytes, first_elements are,
                                       const void* from) {
     check_extents(extents);
     const index bytes = element_count(extents) * index(element_bytes);

@@ -208,9 +208,8 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work
     return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program)));
 }
 
-EINPARALLEL_VIRTUAL void reducing_kernel::combine(std::span<const index> extents, void* into,
-                                                  std::span<const index> into_strides, const void* from,
-                                                  std::span<const index> from_strides) const {
+EINPARALLEL_VIRTUAL void reducing_kernel::combine(index_span extents, void* into, index_span into_strides,
+                                                  const void* from, index_span from_strides) const {
     expect(reduction_.run != nullptr, "kernel: results of parts cannot be put together");
     loop_nest nest(2);
     if (nest.add_box(extents, into_strides, from_strides)) {

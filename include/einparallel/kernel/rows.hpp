@@ -151,8 +151,8 @@ class reducing_kernel : public kernel {
 public:
     reducing_kernel(op_program program, const row_reduction& reduction)
         : kernel(std::move(program)), reduction_(reduction) {}
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override;
+    void combine(index_span extents, void* into, index_span into_strides, const void* from,
+                 index_span from_strides) const override;
 
 protected:
     row_reduction reduction_;

@@ -62,7 +62,7 @@ struct row_loops {
         }
     }
 
-    static label_id other_label(std::span<const label_id> labels, std::span<const label_id> than) {
+    static label_id other_label(label_span labels, label_span than) {
         return *std::find_if(labels.begin(), labels.end(), [&](label_id each) { return !found_in(each, than); });
     }
 };

@@ -46,11 +46,11 @@ inline constexpr work_token no_work = 0;
 
 /// Elements in two places. Extents and strides in elements; no extent is 0.
 struct box_pair {
-    std::span<const index> extents;
+    index_span extents;
     void* into;
-    std::span<const index> into_strides;
+    index_span into_strides;
     const void* from;
-    std::span<const index> from_strides;
+    index_span from_strides;
     std::size_t element_bytes;
 };
 

@@ -17,6 +17,7 @@ namespace einparallel {
 
 /// Signed type of every extent, stride and element index.
 using index = std::int64_t;
+using index_span = std::span<const index>;
 
 /// An extent in a braced list: implicit from any integral type, so that `{m, k}` may mix `int` and `std::size_t`.
 struct extent {
@@ -84,7 +85,7 @@ struct per_dimension : std::array<index, Rank> {
 };
 
 /// The product of the extents.
-constexpr index element_count(std::span<const index> extents) {
+constexpr index element_count(index_span extents) {
     return product_in(extents, index{1});
 }
 
@@ -187,7 +188,7 @@ EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
 
 /// What is wrong with extents of which one is negative; empty where nothing is.
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
+EINPARALLEL_INLINE std::string negative_extent(index_span extents);
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -67,7 +67,7 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
     return elements;
 }
 
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+EINPARALLEL_INLINE std::string negative_extent(index_span extents) {
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         if (extents[dimension] < 0) {
             return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +

@@ -18,6 +18,7 @@ namespace einparallel {
 
 /// Position of a label among the unique labels of one einsum.
 using label_id = std::int16_t;
+using label_span = std::span<const label_id>;
 
 /// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
 inline constexpr label_id no_label = -1;
@@ -122,10 +123,10 @@ std::string function_text(const index_function& function, const auto& names) {
 
 /// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
 /// labels_of(r) are the labels of operand r, as positions in names.
-std::string einsum_text(const auto& names, std::size_t operands, const auto& labels_of, std::span<const label_id> out) {
+std::string einsum_text(const auto& names, std::size_t operands, const auto& labels_of, label_span out) {
     const bool spaced = any_in(names, [](const auto& name) { return name.size() > 1; });
     std::string written;
-    const auto append = [&](std::span<const label_id> labels) {
+    const auto append = [&](label_span labels) {
         for (std::size_t position = 0; position < labels.size(); ++position) {
             written += spaced && position > 0 ? " " : "";
             if (labels[position] == no_label) {
@@ -228,8 +229,7 @@ struct einsum_form {
     [[nodiscard]] std::string text() const {
         if (reads.empty()) {
             return detail::einsum_text(
-                names, operands.size(),
-                [this](std::size_t operand) { return std::span<const label_id>(operands[operand]); }, output);
+                names, operands.size(), [this](std::size_t operand) { return label_span(operands[operand]); }, output);
         }
         const auto listed = [](const auto& list, const auto& text_of) {
             std::string written;

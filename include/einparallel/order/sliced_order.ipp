@@ -49,7 +49,7 @@ EINPARALLEL_INLINE product_cost cost_of(const std::vector<pairwise_contraction>&
     return cost;
 }
 
-EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, std::span<const label_id> out,
+EINPARALLEL_INLINE sliced_order order_within(std::vector<index> extents, label_span out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes) {
     sliced_order found;

@@ -256,7 +256,7 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
         }
         const small_vector<index, 8> none(extents.size(), 0);
         const void* from = work.sum.identity.data();
-        std::span<const index> strides(none.data(), none.size());
+        index_span strides(none.data(), none.size());
         if (work.replaces) {
             from = call.operands.back().data;
             strides = call.operands.back().strides;

@@ -32,8 +32,7 @@ void for_each_token(element_type element, const std::byte* first, index stride, 
 }
 
 /// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
-EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token,
-                                              std::span<const index> at) {
+EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token, index_span at) {
     std::string place;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
