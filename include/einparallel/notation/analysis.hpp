@@ -82,10 +82,7 @@ struct labels_of_statement {
     /// Labels that would be summed outside a softmax, or a running product, in whose argument they stand, without the
     /// user having said so: its own label is meant to be (weights times values), those of an explicit reduction are
     /// said.
-    template <class E>
-    static constexpr flags escaping(std::type_identity<E> /*node*/) {
-        return {};
-    }
+    static constexpr flags escaping(auto /*node*/) { return {}; }
     template <class Function, class... Arguments>
     static constexpr flags escaping(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
         return any_of(escaping(std::type_identity<Arguments>{})...);

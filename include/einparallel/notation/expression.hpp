@@ -80,8 +80,7 @@ struct constant : expression_base {
 
     T value;
 
-    template <class Number>
-    constexpr constant(Number number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
+    constexpr constant(auto number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
 /// The arguments of a function. Each einsum's nodes are types of their own, whose every function is compiled for it
@@ -236,8 +235,7 @@ template <class E>
 struct printed_expression : refused {
     static_assert(!Expression<E>,
                   "einparallel: an expression has no elements to print: print an array, std::cout << Z");
-    template <class Next>
-    const printed_expression& operator<<(const Next& /*next*/) const;
+    const printed_expression& operator<<(const auto& /*next*/) const;
 };
 template <class Stream, Expression E>
     requires requires(Stream& stream) {
@@ -252,10 +250,7 @@ struct refused_operand {
 };
 struct refused_node : leaf<refused_operand, label_list<label<'?'>>>, refusal {
     refused_node() : leaf(refused_operand()) {}
-    template <class E>
-    const refused_node& operator=(const E& /*right*/) const {
-        return *this;
-    }
+    const refused_node& operator=(const auto& /*right*/) const { return *this; }
     template <class T>
         requires Unlabelled<T> || Scalar<T>
     operator T() const;

@@ -285,24 +285,15 @@ struct place_of : coded<op_code::place> {
 struct ranked_sum {};
 struct element_of_rank {
     static constexpr bool is_place = false;
-    template <class A, class Index>
-    constexpr A operator()(A a, Index /*rank*/) const {
-        return a;
-    }
+    constexpr auto operator()(auto a, auto /*rank*/) const { return a; }
 };
 struct place_of_rank {
     static constexpr bool is_place = true;
-    template <class A, class Index>
-    constexpr Index operator()(A /*a*/, Index rank) const {
-        return rank;
-    }
+    constexpr auto operator()(auto /*a*/, auto rank) const { return rank; }
 };
 
 struct relu_function : coded<op_code::relu> {
-    template <class A>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
-        return op::max_type{}(a, A(0));
-    }
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto a) const { return op::max_type{}(a, decltype(a)(0)); }
 };
 
 /// exp(x − c), the third line of the paper's softmax.
@@ -322,10 +313,7 @@ struct converted_to : coded<op_code::cast> {
 
 /// x as it is, for the type that a vertex stores it in.
 struct unchanged : coded<op_code::cast> {
-    template <class T>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
-        return x;
-    }
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto x) const { return x; }
 };
 
 }  // namespace detail
