@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Strided memory that a statement reads or writes, with extents and strides that live as long as the statement.
 struct block_handle {
     const void* data = nullptr;
-    std::span<const index> extents;
+    index_span extents;
     const index* strides = nullptr;  ///< in elements
     std::size_t element_bytes = 0;
     const operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
@@ -25,10 +25,10 @@ struct block_handle {
 };
 
 /// Row-major, without gaps.
-EINPARALLEL_INLINE bool is_dense(std::span<const index> extents, const index* strides);
+EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides);
 
 /// Several indices of the block are one place: it cannot be written element by element.
-EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const index* strides);
+EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides);
 
 /// Throws where a statement or einsum cannot read a block.
 EINPARALLEL_INLINE void check_readable(const block_handle& block);

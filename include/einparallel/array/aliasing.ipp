@@ -16,8 +16,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A block that an operand lies in satisfies `is`.
-template <class Is>
-bool any_piece(const block_handle& of, const Is& is) {
+bool any_piece(const block_handle& of, const auto& is) {
     bool any = false;
     for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
         const operand_pieces::piece& each = of.pieces->pieces[number];
@@ -42,7 +41,7 @@ EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touch
     return {first + std::uintptr_t(lowest * bytes), first + std::uintptr_t((highest + 1) * bytes)};
 }
 
-EINPARALLEL_INLINE bool is_dense(std::span<const index> extents, const index* strides) {
+EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
     index step = 1;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
         if (strides[dimension] != step) {
@@ -72,7 +71,7 @@ EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b)
     return place >= index(a.element_bytes) && period - place >= index(b.element_bytes);
 }
 
-EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const index* strides) {
+EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) {
     if (is_dense(extents, strides)) {
         return false;
     }

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace einparallel {
@@ -27,13 +28,9 @@ struct no_extent {};
 
 /// Braces within braces.
 template <class T, std::size_t Rank>
-struct nested {
-    using type = std::initializer_list<typename nested<T, Rank - 1>::type>;
-};
+struct nested : std::type_identity<std::initializer_list<typename nested<T, Rank - 1>::type>> {};
 template <class T>
-struct nested<T, 0> {
-    using type = T;
-};
+struct nested<T, 0> : std::type_identity<T> {};
 template <class T, std::size_t Rank>
 using nested_list = typename nested<T, Rank>::type;
 
@@ -130,15 +127,8 @@ public:
     /// Takes the elements; the other array has none afterwards.
     array(array&& other) noexcept
         : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
-    /// Takes extents and a copy of the elements; the array's own ones go.
-    array& operator=(const array& other) {
-        if (this != &other) {
-            *this = array(other);
-        }
-        return *this;
-    }
-    /// Takes extents and elements.
-    array& operator=(array&& other) noexcept {
+    /// Takes extents and elements, those of an rvalue or a copy; the array's own ones go.
+    array& operator=(array other) noexcept {
         extents_ = std::exchange(other.extents_, {});
         elements_ = std::move(other.elements_);
         return *this;

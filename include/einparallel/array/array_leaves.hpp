@@ -31,14 +31,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct array_leaves {
     static constexpr bool rebinds = false;
 
-    template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const array_operand<T, Rank>& held) {
-        return held.extents;
-    }
-    template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const joined_operand<T, Rank>& held) {
-        return held.extents;
-    }
+    static auto extents_of(const auto& held) -> decltype(index_span(held.extents)) { return held.extents; }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const array_operand<T, Rank>& held) {
         return held.data;
@@ -97,9 +90,15 @@ struct array_leaves {
         return operand;
     }
     /// Of a dimension, in sentences.
-    template <class Operand>
-    static std::string name_of(const Operand& /*held*/, std::size_t dimension) {
+    static std::string name_of(const auto& /*held*/, std::size_t dimension) {
         return "dimension " + std::to_string(dimension);
+    }
+    /// A new array as an operand with these labels.
+    template <class T, class Labels, class Found>
+    static auto new_operand(const Found& found) {
+        const auto made =
+            std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>(), first_elements::unwritten);
+        return owned_operand<T, Labels::size>{{made->data(), made->extents(), made->strides()}, made};
     }
     /// An expression as an operand with these labels, computed where it is none.
     template <class T, class Labels, class Found, class E>
@@ -107,8 +106,7 @@ struct array_leaves {
         if constexpr (is_operand<array_operand<T, Labels::size>, Labels, E>) {
             return found.resolved(expression);
         } else {
-            auto made = std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>());
-            const owned_operand<T, Labels::size> held{{made->data(), made->extents(), made->strides()}, made};
+            const auto held = new_operand<T, Labels>(found);
             target<T, array_operand<T, Labels::size>, Labels>(held).template take<assignment::set>(
                 found.resolved(expression));
             return leaf<owned_operand<T, Labels::size>, Labels>(held);
@@ -132,12 +130,9 @@ struct array_leaves {
     }
     template <class Found, class Operand, class Labels>
     static auto selected(const Found& found, const leaf<Operand, Labels>& node) {
-        using T = typename Operand::value_type;
-        auto made =
-            std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>(), first_elements::unwritten);
-        const owned_operand<T, Labels::size> held{{made->data(), made->extents(), made->strides()}, made};
+        const auto held = new_operand<typename Operand::value_type, Labels>(found);
         gather(found, node, {handle_of(held), Found::ids::template ids<Labels>}, write_mode::overwrite, nullptr);
-        return leaf<owned_operand<T, Labels::size>, Labels>(held);
+        return leaf<owned_operand<typename Operand::value_type, Labels::size>, Labels>(held);
     }
     template <class Labels>
     static auto indices(interval range) {

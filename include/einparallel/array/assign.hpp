@@ -181,31 +181,21 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
 
 /// A labelled array or view: an operand, and what an einsum can be assigned to.
 template <class T, class Operand, class Labels>
-class target : public leaf<Operand, Labels>, public assignable<target<T, Operand, Labels>, T, Labels, false> {
+class target
+    : public written_leaf<target<T, Operand, Labels>, T, leaf<Operand, Labels>, array<T, Operand::rank>, false> {
 public:
-    using growing = array<T, Operand::rank>;
+    /// @param grows  the array, where it may take the extents of what is assigned to it
+    explicit target(Operand held, array<T, Operand::rank>* grows = nullptr)
+        : target::written_leaf(typename target::node(std::move(held)), grows) {}
 
-    explicit target(Operand held, growing* grows = nullptr) : leaf<Operand, Labels>(std::move(held)), grows_(grows) {}
-    target(const target&) = default;
-    target(target&&) noexcept = default;
-    ~target() = default;
-
-    using assignable<target, T, Labels, false>::operator=;
-    using assignable<target, T, Labels, false>::operator+=;
-    using assignable<target, T, Labels, false>::operator-=;
-    /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
-    const target& operator=(const target& right) const { return *this = right.itself(); }
-    target& operator=(const target& right) {
-        std::as_const(*this).operator=(right);
-        return *this;
-    }
+    using target::written_leaf::operator=;
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
         } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
-            resolution<statement<Labels, E>, array_leaves> found(itself(), right);
+            resolution<statement<Labels, E>, array_leaves> found(this->read(), right);
             expect(found.failure().empty(), found.failure());
             if constexpr (Selects<Operand>) {
                 write_selected<How>(found, right);
@@ -228,19 +218,17 @@ public:
     }
 
 private:
-    [[nodiscard]] const typename target::node& itself() const { return *this; }
-
     /// Writes all elements, of an array that may take its extents from the right-hand side.
     template <assignment How, class Write>
     void write_all(const Write& write) const {
         Operand output = this->operand;
-        const bool may_grow = How == assignment::set && grows_ != nullptr;
-        const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
+        const bool may_grow = How == assignment::set && this->handle_ != nullptr;
+        const growing_array array{may_grow ? &this->handle_->elements_ : nullptr, output.extents.data(),
                                   output.strides.data()};
         write(handle_of(output), How == assignment::set ? write_mode::overwrite : write_mode::combine,
               may_grow ? &array : nullptr);
         if (may_grow) {
-            grows_->extents_ = output.extents;
+            this->handle_->extents_ = output.extents;
         }
     }
 
@@ -249,8 +237,8 @@ private:
     void write_selected(const Found& found, const E& right) const {
         using Read = decltype(labels_among<typename E::labels>(Labels{}));
         const auto x = array_leaves::value_of<T, Read>(found, with_sign<How == assignment::subtract, T>(right));
-        found.take_apart(itself(), [&](const auto& z, const auto& ids, std::vector<data_index> indices,
-                                       const auto&... tokens) {
+        found.take_apart(this->read(), [&](const auto& z, const auto& ids, std::vector<data_index> indices,
+                                           const auto&... tokens) {
             const labelled_block operands[] = {array_leaves::block_of<Found>(x),
                                                array_leaves::block_of<Found>(tokens)...};
             run_selection(Found::ids::names, {handle_of(z), ids}, operands,
@@ -261,7 +249,7 @@ private:
     /// Writes at functions of labels. What is added where several indices name one element is added index by index.
     template <assignment How, class Found, class E>
     void write_at(Found& found, const E& right) const {
-        const auto there = found.resolved(itself()).operand;
+        const auto there = found.resolved(this->read()).operand;
         const auto shares = [&](auto extents) { return shares_places(extents, there.strides.data()); };
         if (!shares(there.extents)) {
             target<T, std::remove_const_t<decltype(there)>, Labels>(there).template take<How>(found.resolved(right));
@@ -287,8 +275,6 @@ private:
         }
         range = all;
     }
-
-    growing* grows_;  ///< whose elements these are, where it is an array
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

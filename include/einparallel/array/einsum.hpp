@@ -29,8 +29,7 @@ template <class T>
 concept DenseOperand = is_a<std::remove_cvref_t<T>, array> || is_a<std::remove_cvref_t<T>, view> ||
     ForeignTensor<std::remove_reference_t<T>>;
 
-template <DenseOperand Operand>
-auto readable(const Operand& operand) {
+auto readable(const DenseOperand auto& operand) {
     const view seen(operand);
     return view<const typename decltype(seen)::value_type, decltype(seen)::rank>(seen);
 }
@@ -40,9 +39,7 @@ using readable_t = decltype(readable(std::declval<const std::remove_reference_t<
 template <class... T>
 struct common_element;
 template <class T>
-struct common_element<T> {
-    using type = T;
-};
+struct common_element<T> : std::type_identity<T> {};
 template <class A, class B, class... Rest>
 struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest...> {};
 
@@ -122,13 +119,6 @@ auto new_output(const Operands&... operands) {
     return array<Out, table.output_rank>(extents, first_elements::unwritten);
 }
 
-template <subscripts Text, class... Operands>
-auto einsum_new(const Operands&... operands) {
-    auto output = new_output<Text>(operands...);
-    einsum_views<Text>(view(output), operands...);
-    return output;
-}
-
 template <subscripts Text, class X, class Y>
 contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
@@ -162,7 +152,9 @@ inline namespace EINPARALLEL_WAY {
 template <subscripts Text, detail::DenseOperand... Operands>
 auto einsum(const Operands&... operands) {
     if constexpr (detail::are_sound_for<Text, Operands...>) {
-        return detail::einsum_new<Text>(detail::readable(operands)...);
+        auto output = detail::new_output<Text>(detail::readable(operands)...);
+        detail::einsum_views<Text>(view(output), detail::readable(operands)...);
+        return output;
     } else {
         return detail::mistaken_subscripts<Text, Operands...>();
     }

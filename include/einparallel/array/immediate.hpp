@@ -115,27 +115,23 @@ public:
                                          std::span<const statement_leaf> leaves, growth grow);
     ~immediate_builder();
 
-    template <class Held>
-    [[nodiscard]] static handle handle_of(const Held& held) {
-        return detail::handle_of(held);
+    static constexpr bool records = false;
+    static bool lies_in_pieces(const handle& read) { return read.pieces != nullptr; }
+
+    EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const labelled_block> operands,
+                                   const join_work& work, const op_program& /*nobody_asks*/) {
+        return run(sink, out, operands, std::size_t(work.reduction.bytes),
+                   [&](const block_call& block) { run_join(block, work); });
     }
 
-    static constexpr bool records = false;
-
-    EINPARALLEL_INLINE handle join(destination sink, std::span<const label_id> out,
-                                   std::span<const labelled_block> operands, const join_work& work,
-                                   const op_program& nobody_asks);
-
     template <class Out, class MakeKernel>
-    handle emit(destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
-                MakeKernel&& make_kernel) {
+    handle emit(destination sink, label_span out, std::span<const labelled_block> operands, MakeKernel&& make_kernel) {
         const auto work = make_kernel();
         return run(sink, out, operands, sizeof(Out), [&](const block_call& block) { work.contract(block); });
     }
 
     template <class Out, std::size_t Count>
-    handle product(destination sink, std::span<const label_id> out, std::span<const labelled_block, Count> operands,
-                   Out scale) {
+    handle product(destination sink, label_span out, std::span<const labelled_block, Count> operands, Out scale) {
         if constexpr (Count > 2) {
             return chain(sink, out, operands, nullptr, sizeof(Out), [=](bool is_last, const block_call& block) {
                 contract_product<Out>(block, is_last ? scale : Out(1));
@@ -148,32 +144,21 @@ public:
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
-    handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
-        if (x.handle.pieces != nullptr) {
-            return softmax<T>(sink, out, in_one_piece<T>(x), along);
-        }
+    handle softmax(destination sink, label_span out, const labelled_block& x, label_id along) {
         return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
-    template <class T>
-    handle running(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along,
-                   const running_work& work) {
-        if (x.handle.pieces != nullptr) {
-            return running<T>(sink, out, in_one_piece<T>(x), along, work);
-        }
-        return run(sink, out, {&x, 1}, sizeof(T),
+    EINPARALLEL_INLINE handle running(destination sink, label_span out, const labelled_block& x, label_id along,
+                                      const running_work& work) {
+        return run(sink, out, {&x, 1}, work.element.bytes,
                    [&](const block_call& block) { run_running(block, work, along, along); });
     }
-    template <class T>
-    handle ranked(destination sink, std::span<const label_id> out, std::array<labelled_block, 2> operands,
-                  const ranked_work& work) {
-        if (operands[0].handle.pieces != nullptr) {
-            operands[0] = in_one_piece<T>(operands[0]);
-        }
+    EINPARALLEL_INLINE handle ranked(destination sink, label_span out, std::span<const labelled_block> operands,
+                                     const ranked_work& work) {
         return run(sink, out, operands, work.made.bytes, [&](const block_call& block) { run_ranked(block, work); });
     }
 
-    EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,
-                                  std::span<const labelled_block> operands, std::size_t element_bytes, block_work work);
+    EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const labelled_block> operands,
+                                  std::size_t element_bytes, block_work work);
 
     /// Results of a chain that is contracted many times, by tensor: what varies, and what is the same in all times.
     struct kept_results {
@@ -184,8 +169,7 @@ public:
 
     /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
     /// been read, but those that are kept.
-    EINPARALLEL_INLINE handle chain(destination sink, std::span<const label_id> out,
-                                    std::span<const labelled_block> operands,
+    EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const labelled_block> operands,
                                     const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
                                     function_ref<void(bool is_last, const block_call&)> contract,
                                     kept_results* kept = nullptr);
@@ -196,15 +180,9 @@ public:
                                     block_work contract);
 
     /// Extents of the labels of the output and the operands, by label id; 1 of others.
-    EINPARALLEL_INLINE std::span<const index> learn_extents(std::span<const labelled_block> operands);
+    EINPARALLEL_INLINE index_span learn_extents(std::span<const labelled_block> operands);
 
 private:
-    /// What lies in pieces, copied: rows are whole.
-    template <class T>
-    labelled_block in_one_piece(const labelled_block& x) {
-        return {product<T>(std::nullopt, x.labels, std::span<const labelled_block, 1>(&x, 1), T(1)), x.labels};
-    }
-
     struct memory {
         std::vector<index> extents;
         std::vector<index> strides;

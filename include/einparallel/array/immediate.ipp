@@ -85,11 +85,10 @@ EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const lab
 /// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
 EINPARALLEL_INLINE void check_leaf(const labelled_block& output, const statement_leaf& leaf) {
     check_readable(leaf.block.handle);
-    if (overlap(output.handle, leaf.block.handle) && !(leaf.in_place && is_read_in_place(output, leaf.block))) {
-        throw error(std::string("einsum: the output is also an operand") +
-                    (leaf.in_place ? " and is not read element for element where it is written" : "") +
-                    ": give the result memory of its own");
-    }
+    require(!overlap(output.handle, leaf.block.handle) || (leaf.in_place && is_read_in_place(output, leaf.block)),
+            {"einsum: the output is also an operand",
+             leaf.in_place ? " and is not read element for element where it is written" : "",
+             ": give the result memory of its own"});
 }
 
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
@@ -216,7 +215,7 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
 
 EINPARALLEL_VIRTUAL immediate_builder::~immediate_builder() = default;
 
-EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::span<const labelled_block> operands) {
+EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const labelled_block> operands) {
     std::fill(extents_.begin(), extents_.end(), -1);
     merge_extents(extents_, target_);
     for (const labelled_block& operand : operands) {
@@ -226,7 +225,7 @@ EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::
     return extents_;
 }
 
-EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, std::span<const label_id> out,
+EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, label_span out,
                                                                     std::span<const labelled_block> operands,
                                                                     std::size_t element_bytes, block_work work) {
     labelled_block made = target_;
@@ -254,22 +253,14 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     return made.handle;
 }
 
-EINPARALLEL_INLINE block_handle immediate_builder::join(destination sink, std::span<const label_id> out,
-                                                        std::span<const labelled_block> operands, const join_work& work,
-                                                        const op_program& /*nobody_asks*/) {
-    return run(sink, out, operands, std::size_t(work.reduction.bytes),
-               [&](const block_call& block) { run_join(block, work); });
-}
-
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
                                         std::span<const labelled_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow) {
     small_vector<index, 16> extents(names.size());
     if ((grow != nullptr && lacks_extents(target.handle)) || !is_plain(target, operands, true, extents)) {
-        std::vector<statement_leaf> leaves;
-        for (const labelled_block& operand : operands) {
-            leaves.push_back({operand, true, (ends >> leaves.size() & 1) != 0});
-        }
+        const std::vector<statement_leaf> leaves = list_of(operands, [&, ends](const labelled_block& operand) mutable {
+            return statement_leaf{operand, true, (std::exchange(ends, ends >> 1) & 1) != 0};
+        });
         immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
         return;
     }
@@ -285,10 +276,7 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
                                       std::span<const labelled_block> operands, const select_work& work,
                                       write_mode mode, growth grow) {
     std::vector<std::string_view> all(names.begin(), names.end());
-    std::vector<statement_leaf> leaves;
-    for (const labelled_block& operand : operands) {
-        leaves.push_back({operand, false, false});
-    }
+    std::vector<statement_leaf> leaves = list_of(operands, [](const auto& operand) { return statement_leaf{operand}; });
     leaves.back().ends_term = true;
     std::vector<labelled_block> read(operands.begin(), operands.end());
     // The places along each such label, which a block of it begins with: only parts of a statement look further.

@@ -4,12 +4,13 @@
 // it.
 //
 // A builder has a type `handle` and
-//   handle handle_of(const Operand&)                      a leaf's data
 //   static constexpr bool records                         its vertices outlive the statement, and tell their program
 //   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
+//   static bool lies_in_pieces(const handle&)             rows of it are not whole
+// and handle_of(const Operand&) gives a leaf's data,
 // where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
 // statement passes in.
 
@@ -35,7 +36,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class Handle>
 struct labelled_handle {
     Handle handle;
-    std::span<const label_id> labels;
+    label_span labels;
 };
 
 /// The element types of the leaves of E, as the kernel of a vertex sees them.
@@ -44,13 +45,10 @@ struct leaf_types {  // leaves, and whatever becomes a vertex of its own
     using type = type_list<typename E::value_type>;
 };
 template <class T>
-struct leaf_types<constant<T>> {
-    using type = type_list<>;
-};
+struct leaf_types<constant<T>> : std::type_identity<type_list<>> {};
 template <class Function, class... Arguments>
-struct leaf_types<join_node<Function, Arguments...>> {
-    using type = concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>;
-};
+struct leaf_types<join_node<Function, Arguments...>>
+    : std::type_identity<concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>> {};
 template <class E>
 inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
 
@@ -134,8 +132,7 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
 
 /// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
 /// scale.
-template <class T, class E, class Visit>
-void for_each_factor(const E& node, T& /*scale*/, const Visit& visit) {
+void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
     visit(node);
 }
 template <class T, class Visit>
@@ -164,8 +161,7 @@ inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
 /// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
-auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
-               std::span<const label_id> out,
+auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, label_span out,
                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
     using Kernel = join_kernel<Out, Op, decltype(flatten_tree(tree)), In...>;
     return builder.template emit<Out>(sink, out, std::span(operands), [&] {
@@ -187,7 +183,7 @@ public:
 
     /// ⊕ of `inner` over all labels that `out` lacks, as elements of type Out.
     template <class Out, class Op, class E, class Sink>
-    handle reduce(Sink sink, const Op& op, const E& inner, std::span<const label_id> out) {
+    handle reduce(Sink sink, const Op& op, const E& inner, label_span out) {
         if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
@@ -223,37 +219,36 @@ public:
     template <class Out, class Sink, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<softmax_function, Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
-        const std::span<const label_id> all = Statement::template free_labels<Inner>;
-        const operand x = as_operand(node.inner);
-        if constexpr (requires { builder_.template softmax<Out>(sink, all, x, label_id{}); }) {
-            return builder_.template softmax<Out>(sink, all, x, Statement::ids::template id<Over>);
+        const label_span all = Statement::template free_labels<Inner>;
+        if constexpr (requires { builder_.template softmax<Out>(sink, all, operand{}, label_id{}); }) {
+            return builder_.template softmax<Out>(sink, all, in_one_piece(node.inner),
+                                                  Statement::ids::template id<Over>);
         } else {
             using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
-            return softmax_in_steps<Out>(sink, x, all, Statement::template free_labels<Rows>);
+            return softmax_in_steps<Out>(sink, as_operand(node.inner), all, Statement::template free_labels<Rows>);
         }
     }
     template <class Out, class Sink, class Op, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<running<Op>, Over, Inner>& node) {
-        return builder_.template running<Out>(sink, Statement::template free_labels<Inner>, as_operand(node.inner),
-                                              Statement::ids::template id<Over>, running_work_of<Out>(Op()));
+        return builder_.running(sink, Statement::template free_labels<Inner>, in_one_piece(node.inner),
+                                Statement::ids::template id<Over>, running_work_of<Out>(Op()));
     }
     template <class Out, class Sink, class Over, class Function, class X, class Ranks>
     handle vertex_of(Sink sink, const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
         using T = typename X::value_type;
-        const std::array<operand, 2> operands{as_operand(node.inner.arguments.first),
+        const std::array<operand, 2> operands{in_one_piece(node.inner.arguments.first),
                                               as_operand(node.inner.arguments.second)};
-        return builder_.template ranked<T>(sink, labels_of(node), operands, ranked_work_of<T, Function>());
+        return builder_.ranked(sink, labels_of(node), operands, ranked_work_of<T, Function>());
     }
 
 private:
     template <class E>
-    static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
+    static constexpr label_span labels_of(const E& /*node*/) {
         return Statement::template free_labels<E>;
     }
 
     template <class T, class Sink>
-    handle softmax_in_steps(Sink sink, const operand& x, std::span<const label_id> all,
-                            std::span<const label_id> rows) {
+    handle softmax_in_steps(Sink sink, const operand& x, label_span all, label_span rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest = emit_join<T>(builder_, std::nullopt, op::max, make_join(unchanged{}, pick<0, T>()),
                                             type_list<T>{}, rows, only_x);
@@ -285,7 +280,7 @@ private:
 
     /// One vertex of ⊕ over an expression, as steps.
     template <class Out, class Op, class E, class... In, class Sink>
-    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, std::span<const label_id> out) {
+    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, label_span out) {
         std::array<operand, sizeof...(In)> operands{};
         op_program program;
         if constexpr (Builder::records) {
@@ -303,11 +298,21 @@ private:
     // A leaf keeps the order of its dimensions; a vertex made here has its labels in id order.
     template <class Operand, class Labels>
     operand as_operand(const leaf<Operand, Labels>& node) {
-        return {builder_.handle_of(node.operand), Statement::ids::template ids<Labels>};
+        return {handle_of(node.operand), Statement::ids::template ids<Labels>};
     }
     template <class E>
     operand as_operand(const E& node) {
         return {vertex_of<typename E::value_type>(std::nullopt, node), labels_of(node)};
+    }
+
+    /// Rows are whole: what lies in pieces is copied.
+    template <class E>
+    operand in_one_piece(const E& node) {
+        using T = typename E::value_type;
+        const std::array<operand, 1> x{as_operand(node)};
+        return Builder::lies_in_pieces(x[0].handle)
+                   ? operand{builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels}
+                   : x[0];
     }
 
     template <std::size_t First, std::size_t Count, class E>

@@ -2,6 +2,7 @@
 // Arrays and views as operands of an expression, and as its left-hand side.
 
 #include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -19,7 +20,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Row-major strides of a dense tensor; returns its number of elements.
-constexpr index dense_strides(std::span<const index> extents, index* strides) {
+constexpr index dense_strides(index_span extents, index* strides) {
     index count = 1;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
         strides[dimension] = count;
@@ -87,6 +88,32 @@ struct other_access : refused_node {
         sizeof...(Indices) != Rank,
         "einparallel: an index is an integer, a label, or a sum of labels times integers, as in A(2 * i + r, 3); an "
         "index that is data is an expression of integers without reductions, as in W(token(i), d)");
+};
+
+/// A leaf that can be assigned to, by Target::take<How>(right). `Handle`: what has the tensor.
+template <class Target, class T, class Leaf, class Handle, bool Recorded, bool Broadcasts = !Recorded>
+class written_leaf : public Leaf, public assignable<Target, T, typename Leaf::labels, Recorded, Broadcasts> {
+public:
+    written_leaf(Leaf read, Handle* handle) : Leaf(std::move(read)), handle_(handle) {}
+    written_leaf(const written_leaf&) = default;
+    written_leaf(written_leaf&&) noexcept = default;
+    ~written_leaf() = default;
+
+    using checked = assignable<Target, T, typename Leaf::labels, Recorded, Broadcasts>;
+    using checked::operator=;
+    using checked::operator+=;
+    using checked::operator-=;
+    /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
+    const Target& operator=(const written_leaf& right) const { return *this = right.read(); }
+    written_leaf& operator=(const written_leaf& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
+
+protected:
+    [[nodiscard]] const Leaf& read() const { return *this; }
+
+    Handle* handle_;
 };
 
 template <class T, class Operand, class Labels>

@@ -30,25 +30,24 @@ constexpr index quotient_above(index a, index b) {
 /// number is said, or in none. Ascending along every label: a part `combines` where the ones before have written its
 /// output.
 EINPARALLEL_INLINE void cut_into_boxes(
-    const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
+    const std::vector<interval>& ranges, std::span<const boxed_read> reads, label_span output,
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work);
 
 /// What a call reads of a block at functions of labels, the block's first element being that of `region`: the strides
 /// along these labels, in elements. Returns how far from that the element is where all labels are 0. `bounds` of the
 /// tensor count where a function runs through several dimensions.
-EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
-                                         const box& region, std::span<const index> strides, std::span<index> made,
-                                         std::span<const index> bounds = {});
+EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, label_span labels, const box& region,
+                                         index_span strides, std::span<index> made, index_span bounds = {});
 
 /// At which indices of a tensor with these bounds the elements of one with these extents are, whose dimensions are the
 /// labels, where both have them in row-major order. @pre as many elements
-EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> bounds, std::span<const index> extents);
+EINPARALLEL_INLINE std::vector<index_function> reshaping(index_span bounds, index_span extents);
 
 /// A box by what functions run through: of several dimensions from its first element to behind its last one.
-EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<const index> bounds, box region);
+EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, index_span bounds, box region);
 
 /// The other way round: the smallest box around these elements.
-EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span<const index> bounds, box region);
+EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, index_span bounds, box region);
 
 /// A tensor that is read at functions of a call's labels, and lies in pieces; where there is no piece, its elements are
 /// all one value.

@@ -18,7 +18,7 @@ EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> at, st
     return dimension;
 }
 
-EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, index_span bounds, box region) {
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         interval& side = region.sides[dimension];
         for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
@@ -31,7 +31,7 @@ EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, std::span<c
     return region;
 }
 
-EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span<const index> bounds, box region) {
+EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, index_span bounds, box region) {
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const std::size_t last = last_fused(at, dimension);
         if (last == dimension) {
@@ -53,9 +53,8 @@ EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, std::span
     return region;
 }
 
-EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std::span<const label_id> labels,
-                                         const box& region, std::span<const index> strides, std::span<index> made,
-                                         std::span<const index> bounds) {
+EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, label_span labels, const box& region,
+                                         index_span strides, std::span<index> made, index_span bounds) {
     std::fill(made.begin(), made.end(), 0);
     index first = 0;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
@@ -73,8 +72,7 @@ EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, std
     return first;
 }
 
-EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> bounds,
-                                                         std::span<const index> extents) {
+EINPARALLEL_INLINE std::vector<index_function> reshaping(index_span bounds, index_span extents) {
     std::vector<index_function> at(bounds.size());
     std::size_t label = 0;
     for (std::size_t dimension = 0; dimension < bounds.size() && element_count(bounds) > 0; ++dimension) {
@@ -102,45 +100,13 @@ EINPARALLEL_INLINE std::vector<index_function> reshaping(std::span<const index> 
     return at;
 }
 
-/// Cuts ranges until every read is in one box.
-EINPARALLEL_INLINE class box_cutter {
-public:
-    using part_work = function_ref<void(const std::vector<interval>&, std::span<const std::size_t>, bool)>;
-
-    box_cutter(const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
-               const part_work& work)
-        : whole_(ranges), ranges_(ranges), reads_(reads), output_(output), work_(work) {}
-
-    void run() {
-        std::vector<std::size_t> found(reads_.size(), in_no_box);
-        for (std::size_t number = 0; number < reads_.size(); ++number) {
-            const boxed_read& read = reads_[number];
-            if (read.at.empty() || any_in(ranges_, &interval::empty)) {
-                continue;
-            }
-            const box region{list_of(read.at, [&](const index_function& each) { return range_of(each, ranges_); })};
-            for (std::size_t place = 0; place < read.boxes.size(); ++place) {
-                const box common = intersect(read.boxes[place], region);
-                for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
-                    const interval side = region.sides[dimension];
-                    const interval inside = common.sides[dimension];
-                    if (side != inside) {
-                        return cut(read.at[dimension], side.begin < inside.begin ? inside.begin : inside.end);
-                    }
-                }
-                found[number] = common.empty() ? found[number] : place;
-            }
-        }
-        bool combines = false;
-        for (std::size_t label = 0; label < ranges_.size(); ++label) {
-            combines = combines || (ranges_[label].begin > whole_[label].begin && !found_in(label_id(label), output_));
-        }
-        work_(ranges_, found, combines);
-    }
-
-private:
-    /// Computes apart what reads indices below `place`, from there on, and on both sides.
-    void cut(const index_function& at, index place) {
+EINPARALLEL_INLINE void cut_into_boxes(
+    const std::vector<interval>& ranges, std::span<const boxed_read> reads, label_span output,
+    function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
+    std::vector<interval> part = ranges;
+    const auto range = [&](label_id label) -> interval& { return part[std::size_t(label)]; };
+    // Computes apart what reads indices below `place`, from there on, and on both sides.
+    const auto cut = [&](const auto& compute, const index_function& at, index place) {
         label_id along = no_label;
         index factor = 0;
         for (const index_term& term : at.terms) {
@@ -149,9 +115,8 @@ private:
                 factor = term.coefficient;
             }
         }
-        const interval whole = range(along);
-        range(along) = {0, 1};
-        const interval others = range_of(at, ranges_);
+        const interval whole = std::exchange(range(along), {0, 1});
+        const interval others = range_of(at, part);
         const index rising = std::abs(factor);
         // The first one that is not wholly on the near side, and the first one that is wholly on the far side.
         index near = factor > 0 ? quotient_above(place - others.end + 1, rising)
@@ -163,28 +128,42 @@ private:
         if (near == whole.begin && far == whole.end) {
             near = far = whole.begin + (whole.size() + 1) / 2;
         }
-        for (const interval part : {interval{whole.begin, near}, interval{near, far}, interval{far, whole.end}}) {
-            range(along) = part;
-            if (!part.empty()) {
-                run();
+        for (const interval own : {interval{whole.begin, near}, interval{near, far}, interval{far, whole.end}}) {
+            range(along) = own;
+            if (!own.empty()) {
+                compute(compute);
             }
         }
         range(along) = whole;
-    }
-
-    interval& range(label_id label) { return ranges_[std::size_t(label)]; }
-
-    const std::vector<interval>& whole_;
-    std::vector<interval> ranges_;  // by label
-    std::span<const boxed_read> reads_;
-    std::span<const label_id> output_;
-    const part_work& work_;
-};
-
-EINPARALLEL_INLINE void cut_into_boxes(
-    const std::vector<interval>& ranges, std::span<const boxed_read> reads, std::span<const label_id> output,
-    function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
-    box_cutter(ranges, reads, output, work).run();
+    };
+    // Cuts until every read is in one box.
+    const auto compute = [&](const auto& again) -> void {
+        std::vector<std::size_t> found(reads.size(), in_no_box);
+        for (std::size_t number = 0; number < reads.size(); ++number) {
+            const boxed_read& read = reads[number];
+            if (read.at.empty() || any_in(part, &interval::empty)) {
+                continue;
+            }
+            const box region{list_of(read.at, [&](const index_function& each) { return range_of(each, part); })};
+            for (std::size_t place = 0; place < read.boxes.size(); ++place) {
+                const box common = intersect(read.boxes[place], region);
+                for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
+                    const interval side = region.sides[dimension];
+                    const interval inside = common.sides[dimension];
+                    if (side != inside) {
+                        return cut(again, read.at[dimension], side.begin < inside.begin ? inside.begin : inside.end);
+                    }
+                }
+                found[number] = common.empty() ? found[number] : place;
+            }
+        }
+        bool combines = false;
+        for (std::size_t label = 0; label < part.size(); ++label) {
+            combines = combines || (part[label].begin > ranges[label].begin && !found_in(label_id(label), output));
+        }
+        work(part, found, combines);
+    };
+    compute(compute);
 }
 
 EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand_pieces* const> pieces,

@@ -18,7 +18,7 @@ namespace EINPARALLEL_DETAIL {
 /// [[1, 2], [3, 4]], a line for each row, with the stream's precision. Of more than a thousand elements the first and
 /// the last three along each dimension, and the extents.
 EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_type element, const void* data,
-                                                std::span<const index> extents, std::span<const index> strides);
+                                                index_span extents, index_span strides);
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -23,7 +23,7 @@ EINPARALLEL_INLINE void print_element(std::ostream& stream, element_type type, c
 }
 
 EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_type element, const void* data,
-                                                std::span<const index> extents, std::span<const index> strides) {
+                                                index_span extents, index_span strides) {
     constexpr index shown = 3;
     const bool is_long = element_count(extents) > 1000;
     const auto print = [&](const auto& again, std::size_t dimension, const std::byte* first) -> void {

@@ -73,12 +73,12 @@ auto labels_among(label_list<Labels...> /*all*/)
 /// At which indices an operand of a statement is read, or its output written.
 struct operand_reads {
     const void* tensor = nullptr;  ///< the same for all operands that are this tensor
-    std::span<const index> extents;
+    index_span extents;
     std::vector<index_function> at;  ///< by dimension
     bool is_output = false;
     bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do
 
-    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const;
+    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const { return all_in(at, &index_function::is_whole); }
 };
 
 /// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in
@@ -164,10 +164,7 @@ public:
     /// Where a label runs; what is resolved then is a part of the statement.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
-    template <class E>
-    auto resolved(const E& node) const {
-        return node;
-    }
+    auto resolved(const auto& node) const { return node; }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
         return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);
@@ -222,7 +219,7 @@ public:
     template <class Operand, class... Indices, class Labels, class Use>
     void take_apart(const leaf<indexed_operand<Operand, Indices...>, Labels>& node, const Use& use) const {
         using plain =
-            united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename index_of<Indices>::labels>...>;
+            united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename affine_of<Indices>::labels>...>;
         constexpr std::size_t rank = plain::size + indexed_operand<Operand, Indices...>::data_indices;
         const auto& held = node.operand.operand;
         std::vector<index_function> functions = functions_in<ids>(node);

@@ -9,10 +9,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE bool operand_reads::is_plain() const {
-    return all_in(at, &index_function::is_whole);
-}
-
 /// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
 struct dimension_read {
     std::span<const operand_reads> operands;

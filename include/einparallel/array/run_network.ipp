@@ -11,13 +11,13 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
-    destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
+    destination sink, label_span out, std::span<const labelled_block> operands,
     const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
     function_ref<void(bool is_last, const block_call&)> contract, kept_results* kept) {
     std::size_t tensor = operands.size();
     return contract_in_order(
         order != nullptr ? *order : order_of_operands(learn_extents(operands), out, labels_of(operands)), out, operands,
-        [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> read) {
+        [&](bool is_last, label_span labels, std::span<const labelled_block> read) {
             const std::size_t result = tensor++;
             const bool is_kept = kept != nullptr && !kept->varies.empty() && !kept->varies[result];
             if (is_kept && kept->is_made) {
@@ -43,9 +43,9 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
 
 EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_block> operands, std::size_t most_bytes,
                                                    block_work contract) {
-    const std::span<const index> learnt = learn_extents(operands);
+    const index_span learnt = learn_extents(operands);
     const std::vector<index> extents(learnt.begin(), learnt.end());
-    const std::span<const label_id> out = target_.labels;
+    const label_span out = target_.labels;
     const std::size_t bytes = target_.handle.element_bytes;
     const sliced_order found = order_within(extents, out, labels_of(operands), bytes, most_bytes);
 

@@ -11,7 +11,7 @@ template <Element T, std::size_t Operands>
 void run_product(const product_form& form, std::span<block_handle> blocks, T scale, growth grow) {
     if constexpr (Operands > 2) {
         const std::vector<statement_leaf> leaves = leaves_of(form, blocks);
-        const std::span<const label_id> out(form.output, blocks[0].extents.size());
+        const label_span out(form.output, blocks[0].extents.size());
         immediate_builder builder(form.names, {blocks[0], out}, leaves, grow);
         const std::vector<labelled_block> operands = list_of(leaves, &statement_leaf::block);
         builder.product<T>(form.mode, out, std::span<const labelled_block>(operands), scale);

@@ -114,7 +114,7 @@ std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t
 }
 
 /// reshaping(), where there are as many elements.
-inline std::vector<index_function> checked_reshaping(std::span<const index> bounds, std::span<const index> extents) {
+inline std::vector<index_function> checked_reshaping(index_span bounds, index_span extents) {
     const std::string negative = negative_extent(extents);
     require(negative.empty(), {"ep::reshape: ", negative});
     require(is_countable(extents) && element_count(bounds) == element_count(extents),
@@ -124,8 +124,7 @@ inline std::vector<index_function> checked_reshaping(std::span<const index> boun
 }
 
 /// Dimensions that are read together lie behind one another, as rows of a dense tensor do.
-inline bool are_adjacent(std::span<const index_function> at, std::span<const index> bounds,
-                         std::span<const index> strides) {
+inline bool are_adjacent(std::span<const index_function> at, index_span bounds, index_span strides) {
     index wanted = 0;
     bool all = true;
     for (std::size_t dimension = at.size(); dimension-- > 0;) {
@@ -186,10 +185,7 @@ struct other_than_tensors : refused {
         fits<Arguments...>,
         "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
         "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
-    template <class... Indices>
-    refused_node operator()(const Indices&... /*indices*/) const {
-        return {};
-    }
+    refused_node operator()(const auto&... /*indices*/) const { return {}; }
 };
 
 }  // namespace EINPARALLEL_DETAIL

@@ -23,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// What a string's labels are of: the tensor, which tells operands apart, and its extents.
 struct string_operand {
     const void* tensor = nullptr;
-    std::span<const index> extents;
+    index_span extents;
 };
 template <class T, std::size_t Rank>
 string_operand shape_of(const view<T, Rank>& seen) {
@@ -67,10 +67,10 @@ public:
     }
 
     /// Of an operand as it is seen.
-    [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
+    [[nodiscard]] label_span of(std::size_t operand) const {
         return {dimensions_.data() + first_[operand], dimensions_.data() + first_[operand + 1]};
     }
-    [[nodiscard]] std::span<const label_id> output() const { return output_; }
+    [[nodiscard]] label_span output() const { return output_; }
     /// By label; an ellipsis dimension takes the longest (or 0, against which 1 stands as well).
     [[nodiscard]] index extent(label_id label) const { return extents_[std::size_t(label)]; }
     /// Why functions of labels cannot be read, empty where they can.
@@ -93,7 +93,7 @@ public:
         if (functions(operand).empty()) {
             return given;
         }
-        const std::span<const label_id> labels = of(operand);
+        const label_span labels = of(operand);
         std::vector<index>& numbers =
             numbers_.emplace_back(list_of(labels, [&](label_id each) { return extent(each); }));
         numbers.resize(2 * labels.size());
@@ -121,7 +121,7 @@ private:
         std::size_t count = 0;
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
             const std::size_t first = first_[operand];
-            const std::span<const label_id> own(given.data() + first, given.data() + first_[operand + 1]);
+            const label_span own(given.data() + first, given.data() + first_[operand + 1]);
             const bool is_plain = !found_in(no_label, own);
             operand_reads& read = reads_.emplace_back();
             read = {operands[operand].tensor, operands[operand].extents, list_of(own, whole)};
@@ -134,8 +134,7 @@ private:
                     ++function;
                 }
                 for (const index_term& term : made.terms) {
-                    const std::span<const label_id> known(dimensions_.data() + first_[operand],
-                                                          dimensions_.data() + count);
+                    const label_span known(dimensions_.data() + first_[operand], dimensions_.data() + count);
                     if (is_plain || !found_in(term.label, known)) {
                         dimensions_[count++] = term.label;
                     }
@@ -154,7 +153,7 @@ private:
                        [&](index extent) { return failure_.empty() ? extent : 0; });
     }
 
-    std::span<const label_id> output_;
+    label_span output_;
     row<label_id> dimensions_;
     row<std::size_t> first_;
     row<index> extents_{};

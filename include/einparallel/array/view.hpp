@@ -116,9 +116,6 @@ view(T*, const Extents&, const Strides&...) -> view<T, std::tuple_size_v<Extents
 /// ep::view(pointer, {m, k}, {sm, sk}).
 template <class T, std::size_t Count, std::size_t StrideCount>
 view(T*, const einparallel::extent (&)[Count], const einparallel::extent (&)[StrideCount]) -> view<T, Count>;
-/// ep::view(pointer, extents) with extents in a std::array.
-template <class T, std::size_t Rank>
-view(T*, const std::array<index, Rank>&) -> view<T, Rank>;
 /// ep::view(eigen_matrix): element type and rank of another library's object.
 template <class Foreign>
     requires detail::ForeignTensor<std::remove_reference_t<Foreign>> view(Foreign&&)

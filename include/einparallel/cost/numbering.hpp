@@ -19,7 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class numbering {
 public:
     /// The key's number, and whether it is new. Time: the key's length.
-    EINPARALLEL_INLINE std::pair<std::size_t, bool> number_of(std::span<const index> key) {
+    EINPARALLEL_INLINE std::pair<std::size_t, bool> number_of(index_span key) {
         if (const auto known = numbers_.find(key); known != numbers_.end()) {
             return {known->second, false};
         }
@@ -34,7 +34,7 @@ private:
     struct by_words {
         using is_transparent = void;
         /// Multiplies and folds, a word at a time.
-        std::size_t operator()(std::span<const index> key) const {
+        std::size_t operator()(index_span key) const {
             std::uint64_t hash = key.size();
             for (const index word : key) {
                 hash = (hash ^ std::uint64_t(word)) * 0x9E3779B97F4A7C15U;
@@ -42,7 +42,7 @@ private:
             }
             return std::size_t(hash ^ (hash >> 32U));
         }
-        bool operator()(std::span<const index> a, std::span<const index> b) const { return equal_in(a, b); }
+        bool operator()(index_span a, index_span b) const { return equal_in(a, b); }
     };
 
     std::unordered_map<std::vector<index>, std::size_t, by_words, by_words> numbers_;
@@ -54,7 +54,7 @@ class memo {
 public:
     /// @param make the value of a key that is new
     template <class Make>
-    Value& at(std::span<const index> key, Make&& make) {
+    Value& at(index_span key, Make&& make) {
         const auto [number, fresh] = numbers_.number_of(key);
         if (fresh) {
             values_.emplace_back();

@@ -13,8 +13,7 @@ namespace einparallel::cost {
 
 /// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions. `extents` and `parts` are by
 /// unique label; a dimension without label counts 1.
-[[nodiscard]] constexpr double block_elements(std::span<const label_id> labels, std::span<const index> extents,
-                                              std::span<const int> parts) {
+[[nodiscard]] constexpr double block_elements(label_span labels, index_span extents, std::span<const int> parts) {
     double elements = 1;
     for (const label_id label : labels) {
         if (label != no_label) {
@@ -32,8 +31,7 @@ namespace einparallel::cost {
 
 /// Numbers moved into the join: ∏d · Σ_r n_r, with n_r the elements of one block of operand r. `extents` and `parts`
 /// are by label of `form`.
-[[nodiscard]] constexpr double join(const einsum_form& form, std::span<const index> extents,
-                                    std::span<const int> parts) {
+[[nodiscard]] constexpr double join(const einsum_form& form, index_span extents, std::span<const int> parts) {
     return kernel_calls(parts) * detail::sum_in(std::span(form.operands), 0.0, [&](const auto& labels) {
                return block_elements(labels, extents, parts);
            });
@@ -41,8 +39,7 @@ namespace einparallel::cost {
 
 /// Numbers moved into the aggregation: (∏d / n_agg) · (n_agg − 1) · n_Z, where n_agg is the number of blocks that are
 /// aggregated into one (∏ d over the labels that the output lacks) and n_Z the elements of one block of the output.
-[[nodiscard]] constexpr double aggregate(const einsum_form& form, std::span<const index> extents,
-                                         std::span<const int> parts) {
+[[nodiscard]] constexpr double aggregate(const einsum_form& form, index_span extents, std::span<const int> parts) {
     double aggregated = 1;
     for (std::size_t label = 0; label < parts.size(); ++label) {
         aggregated *= form.in_output(label_id(label)) ? 1 : parts[label];
@@ -54,7 +51,7 @@ namespace einparallel::cost {
 /// `consumer` parts: (n_c/n_int − 1) · (n/n_c) · (n_c + n_p), and n_p · n/n_c more where n_p ≠ n_int. Nothing where the
 /// partitionings are equal or the tensor is empty. (The paper writes n = ∏d and d[ℓ_Z]; meant are the product of the
 /// bounds and the cut of this tensor's own dimensions.)
-[[nodiscard]] constexpr double repartition(std::span<const index> bounds, std::span<const int> producer,
+[[nodiscard]] constexpr double repartition(index_span bounds, std::span<const int> producer,
                                            std::span<const int> consumer) {
     double whole = 1;
     double producer_block = 1;
@@ -83,7 +80,7 @@ namespace einparallel::cost {
 /// The same with braces: `repartition({8, 8}, {2, 4}, {4, 1})` is 320.
 [[nodiscard]] constexpr double repartition(std::initializer_list<index> bounds, std::initializer_list<int> producer,
                                            std::initializer_list<int> consumer) {
-    return repartition(std::span<const index>(bounds.begin(), bounds.size()),
+    return repartition(index_span(bounds.begin(), bounds.size()),
                        std::span<const int>(producer.begin(), producer.size()),
                        std::span<const int>(consumer.begin(), consumer.size()));
 }

@@ -184,8 +184,7 @@ public:
         now.touched += region.elements;
     }
 
-    template <class Body>
-    void repeat(std::size_t /*phase*/, int first, int end, Body body) {
+    void repeat(std::size_t /*phase*/, int first, int end, auto body) {
         if (first < end) {
             step now;
             body(now, first);
@@ -194,16 +193,14 @@ public:
     }
     static step& behind(step& now) { return now; }
 
-    template <class PhaseOf, class Visit>
-    void for_each_tree_edge(const counted_ring& ring, PhaseOf /*phase_of*/, Visit visit) {
+    void for_each_tree_edge(const counted_ring& ring, auto /*phase_of*/, auto visit) {
         step now;
         visit(now, ring.block(), false, 0, true);
         add_step(now, int(tree_rounds(ring.size())));
     }
 
     /// Parts of workers differ by one index: the larger ones come first.
-    template <class Visit>
-    void for_each_worker(step& now, const task& work, Visit visit) {
+    void for_each_worker(step& now, const task& work, auto visit) {
         const int workers = work.ranks.size() - 1;
         const auto label = std::size_t(work.ranks.axes.front().label);
         const index own = fed_ranges(work, work.feed.master)[label].size();

@@ -130,8 +130,7 @@ public:
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
     /// Local. Elements on a device are copied to the host, and back when f has seen all.
-    template <class F>
-    void for_each_local(F&& f) const {
+    void for_each_local(auto&& f) const {
         if (holds_nothing()) {
             return;
         }

@@ -36,8 +36,7 @@ struct other_than_bindings : refused {
 template <class T>
 concept OutputOrBinding = TensorOperand<T> || std::same_as<T, binding>;
 
-template <class... Arguments>
-auto evaluate_on(context& world, const options& asked, const Arguments&... arguments) {
+auto evaluate_on(context& world, const options& asked, const auto&... arguments) {
     planned_outputs outputs;
     std::vector<binding> bound;
     const auto take = [&](const auto& each) {

@@ -28,7 +28,7 @@ strided_box elements_of(const View& seen) {
 
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.
-EINPARALLEL_INLINE box box_at(std::span<const index> lower, std::span<const index> extents);
+EINPARALLEL_INLINE box box_at(index_span lower, index_span extents);
 
 /// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);

@@ -19,7 +19,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM box box_at(std::span<const index> lower, std::span<const index> extents) {
+EINPARALLEL_SELDOM box box_at(index_span lower, index_span extents) {
     box made;
     for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
         const index begin = lower[dimension];

@@ -42,7 +42,7 @@ struct strided_box {
     EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region, std::vector<index>& found) const;
 
     /// The same elements as those of the box at `lower` of a tensor; nothing at a null pointer.
-    EINPARALLEL_INLINE [[nodiscard]] strided_box at(std::span<const index> lower) const;
+    EINPARALLEL_INLINE [[nodiscard]] strided_box at(index_span lower) const;
 };
 
 /// How a block-cyclic matrix lies. The distribution of its part is one of the tensor with rows and columns cut in

@@ -44,7 +44,7 @@ EINPARALLEL_SELDOM const void* strided_box::borrow(const box& region, std::vecto
     return first(region);
 }
 
-EINPARALLEL_SELDOM strided_box strided_box::at(std::span<const index> lower) const {
+EINPARALLEL_SELDOM strided_box strided_box::at(index_span lower) const {
     strided_box made = *this;
     made.held = box_at(lower, extents_of(held));
     made.held.nothing = made.held.nothing || data == nullptr;

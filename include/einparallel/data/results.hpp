@@ -22,8 +22,7 @@ namespace detail {
 template <class Stream>
 struct printed_results : refused {
     static_assert(fits<Stream>, "ep::results: an output is printed, std::cout << results.get(Z)");
-    template <class Next>
-    const printed_results& operator<<(const Next& /*next*/) const;
+    const printed_results& operator<<(const auto& /*next*/) const;
 };
 
 }  // namespace detail

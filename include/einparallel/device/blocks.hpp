@@ -22,7 +22,7 @@ using join_function = function_ref<void(const launch::strided_join&)>;
 
 /// Calls visit for launches that together compute the join of a nest, whose slots are the output and the operands with
 /// elements of so many bytes. `work` holds where they begin, the mode and the workspace. Sorts the nest.
-EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop_nest& nest, launch::strided_join work,
+EINPARALLEL_INLINE void for_each_join(index_span element_bytes, loop_nest& nest, launch::strided_join work,
                                       join_function visit);
 /// The same for the output and the operands of a program.
 EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, const launch::strided_join& work,

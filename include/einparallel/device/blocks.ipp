@@ -14,7 +14,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The loops and tensors of a join, in launches of no more loops and points than one takes: else the parts of one loop.
 /// @param nest sorted by the output
-EINPARALLEL_INLINE void visit_cut(std::span<const index> bytes, const loop_nest& nest, launch::strided_join work,
+EINPARALLEL_INLINE void visit_cut(index_span bytes, const loop_nest& nest, launch::strided_join work,
                                   join_function visit) {
     constexpr index most_count = (index{1} << 31) - 1;
     index counts[2] = {1, 1};
@@ -61,7 +61,7 @@ EINPARALLEL_INLINE void visit_cut(std::span<const index> bytes, const loop_nest&
     visit(work);
 }
 
-EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop_nest& nest, launch::strided_join work,
+EINPARALLEL_INLINE void for_each_join(index_span element_bytes, loop_nest& nest, launch::strided_join work,
                                       join_function visit) {
     if (nest.output_empty || (nest.sum_empty && work.combine)) {
         return;

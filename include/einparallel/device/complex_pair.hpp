@@ -101,8 +101,6 @@ private:
 template <class T>
 struct is_complex<complex_pair<T>> : std::true_type {};
 template <class T>
-struct real_part<complex_pair<T>> {
-    using type = T;
-};
+struct real_part<complex_pair<T>> : std::type_identity<T> {};
 
 }  // namespace einparallel::detail

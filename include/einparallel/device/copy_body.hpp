@@ -32,8 +32,7 @@ struct tiled_copy {
     } loop[launch::most_loops];
     std::uint8_t orders[2][launch::most_loops] = {};  ///< the tile's loops by the strides of a side, fastest first
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
+    EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {
         int limits[launch::most_loops];
         index begin[2] = {};
         auto rest = std::uint32_t(at.block());

@@ -20,10 +20,7 @@ struct alignas(16) wide_packet {
 
 /// Of a join that sums nothing.
 struct no_reduction {
-    template <class T>
-    EINPARALLEL_HOST_DEVICE T operator()(T /*a*/, T b) const {
-        return b;
-    }
+    EINPARALLEL_HOST_DEVICE auto operator()(auto /*a*/, auto b) const { return b; }
 };
 
 /// The loops that move a side, fastest first.

@@ -23,7 +23,7 @@ public:
     /// `of`: the device's, which it is part of.
     pinned_space(const memory_space& of, int device) : of_(of), device_(device) {}
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
-    void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    void deallocate(void* memory, std::size_t /*bytes*/) const noexcept override { free_pinned(memory); }
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return of_.owner(); }
 
 private:
@@ -90,7 +90,7 @@ public:
     void begin(CUstream_st* application) const;
 
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
-    void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    void deallocate(void* memory, std::size_t bytes) const noexcept override { lanes_->pool.deallocate(memory, bytes); }
     void contract(const kernel& work, const block_call& call) const override;
     void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, const box_pair& boxes) const override;
@@ -99,11 +99,14 @@ public:
     [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
     [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
-    void prepare(std::size_t workspace) const override;
-    void trim() const override;
+    void prepare(std::size_t workspace) const override { workspace_.grow(*this, workspace); }
+    void trim() const override {
+        workspace_ = {};
+        lanes_->pool.trim();
+    }
     [[nodiscard]] work_token given() const override;
-    void finish(work_token work) const override;
-    [[nodiscard]] bool is_done(work_token work) const override;
+    void finish(work_token work) const override { event_of(work).wait(); }
+    [[nodiscard]] bool is_done(work_token work) const override { return event_of(work).is_done(); }
     void watch() const override;
     [[nodiscard]] std::vector<trace_span> watched() const override;
     [[nodiscard]] bool times(activity what, std::size_t vertex) const override;

@@ -51,10 +51,6 @@ EINPARALLEL_VIRTUAL void* pinned_space::allocate(std::size_t bytes) const {
     return allocate_pinned(bytes);
 }
 
-EINPARALLEL_VIRTUAL void pinned_space::deallocate(void* memory, std::size_t /*bytes*/) const noexcept {
-    free_pinned(memory);
-}
-
 EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
     : settings_(settings), host_(*this, settings.device) {
     const device_guard here(settings_.device);
@@ -137,21 +133,8 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     }
 }
 
-EINPARALLEL_VIRTUAL void device_space::deallocate(void* memory, std::size_t bytes) const noexcept {
-    lanes_->pool.deallocate(memory, bytes);
-}
-
 EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, const block_call& call) const {
     return workspace_on_device(work, call);
-}
-
-EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
-    workspace_.grow(*this, workspace);
-}
-
-EINPARALLEL_VIRTUAL void device_space::trim() const {
-    workspace_ = {};
-    lanes_->pool.trim();
 }
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
@@ -250,14 +233,6 @@ EINPARALLEL_INLINE const event& device_space::event_of(work_token work) const {
 EINPARALLEL_VIRTUAL work_token device_space::given() const {
     const device_guard here(settings_.device);
     return mark(working);
-}
-
-EINPARALLEL_VIRTUAL void device_space::finish(work_token work) const {
-    event_of(work).wait();
-}
-
-EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
-    return event_of(work).is_done();
 }
 
 EINPARALLEL_VIRTUAL work_token device_space::bring_out(const box_pair& boxes, work_token after) const {

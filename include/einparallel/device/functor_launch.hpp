@@ -37,24 +37,15 @@ __device__ auto called(const Function& function, const T&... x) {
     }
     return function(x...);
 }
-template <std::size_t Leaf, class T, class Elements>
-__device__ T value_there(const pick<Leaf, T>& tree, const Elements& elements) {
-    return value_of_tree(tree, elements);
+__device__ auto value_there(const auto& leaf, const auto& elements) {
+    return value_of_tree(leaf, elements);
 }
-template <class T, class Elements>
-__device__ T value_there(const constant<T>& tree, const Elements& /*elements*/) {
-    return tree.value;
-}
-template <class Function, class... Arguments, class Elements>
-__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements);
-template <class Function, class... Arguments, class Elements, std::size_t... Position>
-__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements,
-                            std::index_sequence<Position...> /*all*/) {
-    return called(tree.function, value_there(argument<Position>(tree.arguments), elements)...);
-}
-template <class Function, class... Arguments, class Elements>
-__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements) {
-    return value_there(tree, elements, std::index_sequence_for<Arguments...>{});
+template <class Function, class... Arguments>
+__device__ auto value_there(const join_node<Function, Arguments...>& tree, const auto& elements) {
+    return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+        return called(tree.function, value_there(argument<Position>(tree.arguments), elements)...);
+    }
+    (std::index_sequence_for<Arguments...>{});
 }
 template <class Tree, class... T>
 __device__ auto called(const tree_function<Tree>& function, const T&... x) {
@@ -72,10 +63,7 @@ template <class Function>
 struct device_call {
     Function function;
 
-    template <class... T>
-    EINPARALLEL_HOST_DEVICE auto operator()(const T&... x) const {
-        return called(function, x...);
-    }
+    EINPARALLEL_HOST_DEVICE auto operator()(const auto&... x) const { return called(function, x...); }
 };
 
 /// ⊕ over f(x1, …, xr) as a program of joins.

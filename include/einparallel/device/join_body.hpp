@@ -101,16 +101,12 @@ struct join_body {
     bool combine = false;
     join_loops<operands> loops{};
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
-        shape.sums ? sum(at) : map(at);
-    }
+    EINPARALLEL_HOST_DEVICE void operator()(auto& at) const { shape.sums ? sum(at) : map(at); }
 
 private:
     /// Loads the operands of a point or term. Returns its offset in the output.
-    template <class Context, class Registers>
-    EINPARALLEL_HOST_DEVICE index load(Context& at, Registers& held, int place, bool active, bool term,
-                                       std::uint32_t number, const index (&base)[1 + operands]) const {
+    EINPARALLEL_HOST_DEVICE index load(auto& at, auto& held, int place, bool active, bool term, std::uint32_t number,
+                                       const index (&base)[1 + operands]) const {
         index offsets[1 + operands];
         for (int tensor = 0; tensor <= program.operand_count(); ++tensor) {
             offsets[tensor] = base[tensor];
@@ -122,16 +118,14 @@ private:
         return offsets[0];
     }
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, index target, typename Program::value made) const {
+    EINPARALLEL_HOST_DEVICE void store(auto& at, bool active, index target, typename Program::value made) const {
         if (combine) {
             made = program.reduce(program.load_result(at, active, output, target), made);
         }
         program.store(at, active, output, target, made);
     }
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void map(Context& at) const {
+    EINPARALLEL_HOST_DEVICE void map(auto& at) const {
         const auto threads = std::uint32_t(at.threads());
         const std::uint32_t first = std::uint32_t(at.block()) * (join_points * threads) + std::uint32_t(at.thread());
         const auto is_inside = [&](int place) { return first + std::uint32_t(place) * threads < shape.points; };
@@ -149,8 +143,7 @@ private:
         }
     }
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void sum(Context& at) const {
+    EINPARALLEL_HOST_DEVICE void sum(auto& at) const {
         using value = typename Program::value;
         const auto block = std::uint32_t(at.block());
         const std::uint32_t group = by_pieces.quotient(block);

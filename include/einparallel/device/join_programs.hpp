@@ -56,13 +56,9 @@ struct functor_program {
     static constexpr int register_bytes() { return 0; }
     [[nodiscard]] functor_program<Out, Reduce, unchanged, Out> of_sums() const { return {by, {}, identity}; }
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE registers begin(Context& /*at*/) const {
-        return {};
-    }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
-                                      const void* first, index offset) const {
+    EINPARALLEL_HOST_DEVICE registers begin(auto& /*at*/) const { return {}; }
+    EINPARALLEL_HOST_DEVICE void load(auto& at, registers& held, int operand, int point, bool active, const void* first,
+                                      index offset) const {
         const auto load_one = [&]<class T>(points_of<T>& into, int number) {
             if (number == operand) {
                 into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
@@ -78,20 +74,17 @@ struct functor_program {
         return std::apply([&](const auto&... each) { return converted<Out>(function(each.x[point]...)); }, held);
     }
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return Out(by(a, b)); }
-    template <class Context>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out load_result(Context& at, bool active, const void* first,
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out load_result(auto& at, bool active, const void* first,
                                                           index offset) const {
         return at.load(active, static_cast<const Out*>(first) + offset);
     }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, Out x) const {
+    EINPARALLEL_HOST_DEVICE void store(auto& at, bool active, void* first, index offset, Out x) const {
         at.store(active, static_cast<Out*>(first) + offset, x);
     }
 };
 
 /// visit(bits) with an unsigned integer of so many bytes.
-template <class Visit>
-EINPARALLEL_HOST_DEVICE void with_bits(int bytes, const Visit& visit) {
+EINPARALLEL_HOST_DEVICE void with_bits(int bytes, const auto& visit) {
     switch (bytes) {
         case 1:
             return visit(std::uint8_t());
@@ -138,13 +131,11 @@ struct cell_program {
         return made;
     }
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE registers begin(Context& at) const {
+    EINPARALLEL_HOST_DEVICE registers begin(auto& at) const {
         return {reinterpret_cast<value*>(at.shared()) + at.thread(), at.threads()};
     }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
-                                      const void* first, index offset) const {
+    EINPARALLEL_HOST_DEVICE void load(auto& at, registers& held, int operand, int point, bool active, const void* first,
+                                      index offset) const {
         held.cells[(operand * join_points + point) * held.apart] =
             load_cell(at, operand_types[operand], active, first, offset);
     }
@@ -157,13 +148,11 @@ struct cell_program {
     [[nodiscard]] EINPARALLEL_HOST_DEVICE value reduce(value a, value b) const {
         return computed(by, type, type, a, b, b);
     }
-    template <class Context>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE value load_result(Context& at, bool active, const void* first,
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE value load_result(auto& at, bool active, const void* first,
                                                             index offset) const {
         return load_cell(at, type, active, first, offset);
     }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, value x) const {
+    EINPARALLEL_HOST_DEVICE void store(auto& at, bool active, void* first, index offset, value x) const {
         if (type.bytes == 16) {
             at.store(active, static_cast<value*>(first) + offset, x);
         } else {
@@ -175,8 +164,7 @@ struct cell_program {
     }
 
 private:
-    template <class Context>
-    static EINPARALLEL_HOST_DEVICE value load_cell(Context& at, cell_type of, bool active, const void* first,
+    static EINPARALLEL_HOST_DEVICE value load_cell(auto& at, cell_type of, bool active, const void* first,
                                                    index offset) {
         if (of.bytes == 16) {
             return at.load(active, static_cast<const value*>(first) + offset);

@@ -22,8 +22,7 @@ namespace einparallel::detail {
 template <class... Functor>
 struct functor_list {
     /// visit(f) for the one that a code stands for, if there is one.
-    template <class Visit>
-    static EINPARALLEL_HOST_DEVICE void with(op_code code, const Visit& visit) {
+    static EINPARALLEL_HOST_DEVICE void with(op_code code, const auto& visit) {
         static_cast<void>(((Functor::code == code && (visit(Functor{}), true)) || ...));
     }
 };

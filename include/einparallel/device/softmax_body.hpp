@@ -21,8 +21,7 @@ struct softmax_body {
     index steps[2] = {};    ///< along a row
     join_loops<1> loops{};  ///< of rows
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
+    EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {
         const index lane = shape.lane(at.thread());
         const auto row = std::uint32_t(at.block() * shape.across + shape.column(at.thread()));
         index offsets[2] = {};

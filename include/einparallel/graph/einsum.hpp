@@ -27,7 +27,7 @@ std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::s
                                   }));
     std::vector<recording_builder::operand_type> read;
     for (const std::shared_ptr<vertex>& node : nodes) {
-        const std::span<const label_id> own = labels.of(read.size());
+        const label_span own = labels.of(read.size());
         const std::span<const index_function> functions = labels.functions(read.size());
         const auto range = [&](label_id label) { return interval{0, labels.extent(label)}; };
         read.push_back({functions.empty() ? node : view_vertex(node, functions, own, list_of(own, range)), own});
@@ -42,11 +42,10 @@ std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::s
 template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
-    const std::array nodes{
-        recording_builder::handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
+    const std::array nodes{handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
     using operand = recording_builder::operand_type;
     return tensor<T, table.output_rank>(
-        record_string(table, nodes, [](std::span<const label_id> out, const std::vector<operand>& read) {
+        record_string(table, nodes, [](label_span out, const std::vector<operand>& read) {
             return recording_builder(table_names<table>)
                 .product(recording_builder::last_vertex{}, out,
                          std::span<const operand, sizeof...(Tensors)>(read.data(), sizeof...(Tensors)), T(1));

@@ -22,7 +22,12 @@ struct einsum_graph {
 
     /// Appends a vertex. Returns its number.
     EINPARALLEL_INLINE std::size_t add(std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> computed_for,
-                                       std::vector<std::size_t> reads);
+                                       std::vector<std::size_t> reads) {
+        vertices.push_back(std::move(next));
+        origins.push_back(std::move(computed_for));
+        inputs.push_back(std::move(reads));
+        return vertices.size() - 1;
+    }
 
     /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
     /// is Z.1, Z.2, ….

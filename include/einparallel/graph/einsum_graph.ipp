@@ -14,15 +14,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
-                                                 std::vector<std::shared_ptr<vertex>> computed_for,
-                                                 std::vector<std::size_t> reads) {
-    vertices.push_back(std::move(next));
-    origins.push_back(std::move(computed_for));
-    inputs.push_back(std::move(reads));
-    return vertices.size() - 1;
-}
-
 EINPARALLEL_SELDOM std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
                                                        const std::vector<std::size_t>& number_of) {
     return list_of(numbers, [&](std::size_t number) { return number_of[number]; });

@@ -45,8 +45,8 @@ struct unranked_operand;
 using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
 
 /// Appends elements in memory. @param owner  of elements that the list keeps, or null
-EINPARALLEL_INLINE void add_block(operand_list& list, const void* data, std::span<const index> extents,
-                                  const index* strides, const std::shared_ptr<const void>* owner);
+EINPARALLEL_INLINE void add_block(operand_list& list, const void* data, index_span extents, const index* strides,
+                                  const std::shared_ptr<const void>* owner);
 EINPARALLEL_INLINE void add_result(operand_list& list, const unranked_result& made,
                                    const std::shared_ptr<const void>* owner);
 EINPARALLEL_INLINE void add_vertex(operand_list& list, std::size_t rank, element_type element,

@@ -26,8 +26,8 @@ EINPARALLEL_SELDOM void append(operand_list& list, unranked_operand operand) {
     list->push_back(std::move(operand));
 }
 
-EINPARALLEL_SELDOM void add_block(operand_list& list, const void* data, std::span<const index> extents,
-                                  const index* strides, const std::shared_ptr<const void>* owner) {
+EINPARALLEL_SELDOM void add_block(operand_list& list, const void* data, index_span extents, const index* strides,
+                                  const std::shared_ptr<const void>* owner) {
     append(list, {{extents.begin(), extents.end()},
                   {strides, strides + extents.size()},
                   data,
@@ -126,7 +126,7 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     const auto made = std::make_shared<unranked_result>();
     if (operands[0].node != nullptr) {
         using operand = recording_builder::operand_type;
-        made->node = record_string(table, nodes, [&](std::span<const label_id> out, const std::vector<operand>& read) {
+        made->node = record_string(table, nodes, [&](label_span out, const std::vector<operand>& read) {
             const std::shared_ptr<const kernel> pair = make_product(2);
             return recording_builder(names).contract_pairwise(recording_builder::last_vertex{}, out, read, all, pair,
                                                               pair);

@@ -24,9 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
 template <class Done, class... Indices>
-struct labels_of_part {
-    using type = Done;
-};
+struct labels_of_part : std::type_identity<Done> {};
 template <class... Done, class Index, class... More>
 struct labels_of_part<label_list<Done...>, Index, More...> {
     template <class Labels>
@@ -45,9 +43,8 @@ struct labels_of_part<label_list<Done...>, Index, More...> {
 template <class Positions>
 struct summed_labels;
 template <std::size_t... Position>
-struct summed_labels<std::index_sequence<Position...>> {
-    using type = label_list<label<'+', char('0' + Position)>...>;
-};
+struct summed_labels<std::index_sequence<Position...>>
+    : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
 /// What is assigned to a part, as a tensor over the whole that is read there, and elsewhere outside.
 struct written_part {
@@ -59,8 +56,7 @@ struct written_part {
 
 /// Solves for labels. @param left  at which labels, dimensions of `assigned`, dimensions of the whole are written
 /// @param once  no element is written twice
-EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, std::span<const index> assigned,
-                                        bool once);
+EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, index_span assigned, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -79,24 +75,12 @@ class tensor_target;
 /// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
 /// elements in the part and those of the old one elsewhere; the handle then stands for that.
 template <class T, std::size_t Rank, class Read, class... Indices>
-class tensor_part : public Read,
-                    public assignable<tensor_part<T, Rank, Read, Indices...>, T, typename Read::labels, true> {
+class tensor_part : public written_leaf<tensor_part<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
     using labels = typename Read::labels;
 
 public:
-    tensor_part(tensor<T, Rank>& handle, Read read) : Read(std::move(read)), handle_(&handle) {}
-    tensor_part(const tensor_part&) = default;
-    tensor_part(tensor_part&&) noexcept = default;
-    ~tensor_part() = default;
-
-    using assignable<tensor_part, T, labels, true>::operator=;
-    using assignable<tensor_part, T, labels, true>::operator+=;
-    using assignable<tensor_part, T, labels, true>::operator-=;
-    const tensor_part& operator=(const tensor_part& right) const { return *this = static_cast<const Read&>(right); }
-    tensor_part& operator=(const tensor_part& right) {
-        std::as_const(*this).operator=(right);
-        return *this;
-    }
+    using tensor_part::written_leaf::written_leaf;
+    using tensor_part::written_leaf::operator=;
 
     template <assignment How, class E>
     void take(const E& right) const {
@@ -104,10 +88,10 @@ public:
         using Written =
             typename labels_of_part<label_list<>,
                                     std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
-        const std::shared_ptr<vertex> whole = recording_builder::handle_of(tensor_operand<T, Rank>{handle_->node()});
-        const resolution<Statement, tensor_leaves> found(static_cast<const Read&>(*this), right);
+        const std::shared_ptr<vertex> whole = handle_of(tensor_operand<T, Rank>{this->handle_->node()});
+        const resolution<Statement, tensor_leaves> found(this->read(), right);
         const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
-        std::vector<index_function> left = functions_in<typename Statement::ids>(static_cast<const Read&>(*this));
+        std::vector<index_function> left = functions_in<typename Statement::ids>(this->read());
         for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
             for (index_term& term : each.terms) {
                 constexpr auto& ids = Statement::ids::template ids<labels>;
@@ -116,8 +100,8 @@ public:
         }
         const written_part part = part_of(left, assigned->bounds, How == assignment::set);
         if (!found.failure().empty() || !part.failure.empty()) {
-            *handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
-            handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
+            *this->handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
+            this->handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
             return;
         }
         // Dimensions of the whole, and for += labels that are left to be summed.
@@ -148,11 +132,8 @@ public:
                 target -= terms;
             }
         }
-        *handle_ = made;
+        *this->handle_ = made;
     }
-
-private:
-    tensor<T, Rank>* handle_;
 };
 
 }  // namespace einparallel::EINPARALLEL_UNIT

@@ -12,8 +12,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM written_part part_of(std::span<const index_function> left, std::span<const index> assigned,
-                                        bool once) {
+EINPARALLEL_SELDOM written_part part_of(std::span<const index_function> left, index_span assigned, bool once) {
     // Each label as a function of dimensions of the whole and of labels, which are numbered behind these; of itself
     // first.
     const std::size_t rank = left.size();

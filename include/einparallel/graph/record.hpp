@@ -37,6 +37,11 @@ struct tensor_operand {
 /// The vertex that stands for a handle nothing was assigned to.
 EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element);
 
+template <class T, std::size_t Rank>
+std::shared_ptr<vertex> handle_of(const tensor_operand<T, Rank>& held) {
+    return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
+}
+
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
 
@@ -48,8 +53,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> constant_vertex(element_type element,
 /// these, outside of its own extents. Functions behind those of its dimensions are conditions where it is read; without
 /// any it is its first elements. Of a view, a view of the same tensors. One that failed where the tensor did.
 EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
-                                                       std::span<const label_id> labels,
-                                                       std::span<const interval> ranges,
+                                                       label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere = nullptr);
 
 /// What tells operands apart: the tensor that one is, or is a view of. Null for none.
@@ -70,19 +74,17 @@ public:
     struct last_vertex {};
     using destination = std::optional<last_vertex>;
 
-    template <class T, std::size_t Rank>
-    [[nodiscard]] static handle handle_of(const tensor_operand<T, Rank>& held) {
-        return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
+    static constexpr bool records = true;
+    static bool lies_in_pieces(const handle& read) { return read->is_view(); }
+
+    EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, label_span out,
+                                                 std::span<const operand_type> operands, const join_work& work,
+                                                 const op_program& program) const {
+        return record(sink, out, operands, make_join_kernel(work, program));
     }
 
-    static constexpr bool records = true;
-
-    EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, std::span<const label_id> out,
-                                                 std::span<const operand_type> operands, const join_work& work,
-                                                 const op_program& program) const;
-
     template <class Out, class MakeKernel>
-    handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
+    handle emit(destination sink, label_span out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel());
         // Of the base, whose destructor is virtual: else its counting would be compiled for each type of kernel.
@@ -91,8 +93,7 @@ public:
     }
 
     template <class Out, std::size_t Count>
-    handle product(destination sink, std::span<const label_id> out, std::span<const operand_type, Count> operands,
-                   Out scale) const {
+    handle product(destination sink, label_span out, std::span<const operand_type, Count> operands, Out scale) const {
         if constexpr (Count > 2) {
             return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, operands.size()),
                                      make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
@@ -101,41 +102,22 @@ public:
         }
     }
 
-    /// Rows are whole, and none of what a rank reads of a view lies in pieces.
-    template <class T>
-    [[nodiscard]] operand_type in_one_piece(const operand_type& x) const {
-        return x.handle->is_view()
-                   ? operand_type{product<T>(std::nullopt, x.labels, std::span<const operand_type, 1>(&x, 1), T(1)),
-                                  x.labels}
-                   : x;
-    }
-    template <class T>
-    handle running(destination sink, std::span<const label_id> out, const operand_type& x, label_id along,
-                   const running_work& work) const {
-        return record_running(sink, out, in_one_piece<T>(x), along, work);
-    }
-    template <class T>
-    handle ranked(destination sink, std::span<const label_id> out, const std::array<operand_type, 2>& operands,
-                  const ranked_work& work) const {
-        return record_ranked(sink, out, {in_one_piece<T>(operands[0]), operands[1]}, work);
-    }
-    EINPARALLEL_INLINE [[nodiscard]] handle record_ranked(destination sink, std::span<const label_id> out,
-                                                          const std::array<operand_type, 2>& operands,
-                                                          const ranked_work& work) const;
+    EINPARALLEL_INLINE [[nodiscard]] handle ranked(destination sink, label_span out,
+                                                   const std::array<operand_type, 2>& operands,
+                                                   const ranked_work& work) const;
 
     /// Running sums of a tensor along a label, of which the terms have a label of their own.
-    EINPARALLEL_INLINE [[nodiscard]] handle record_running(destination sink, std::span<const label_id> out,
-                                                           const operand_type& x, label_id along,
-                                                           const running_work& work) const;
+    EINPARALLEL_INLINE [[nodiscard]] handle running(destination sink, label_span out, const operand_type& x,
+                                                    label_id along, const running_work& work) const;
 
     /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
     /// failure.
-    EINPARALLEL_INLINE [[nodiscard]] handle record(destination sink, std::span<const label_id> out,
+    EINPARALLEL_INLINE [[nodiscard]] handle record(destination sink, label_span out,
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
     /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
-    EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(destination sink, std::span<const label_id> out,
+    EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(destination sink, label_span out,
                                                               std::span<const operand_type> operands,
                                                               const std::shared_ptr<const kernel>& all,
                                                               const std::shared_ptr<const kernel>& last,
@@ -164,10 +146,9 @@ EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_
 
 /// A vertex that reads, or writes, at indices that are data: of X and the tokens, and of what is replaced, if anything.
 EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
-                                                            recording_builder::destination sink,
-                                                            std::span<const label_id> out,
+                                                            recording_builder::destination sink, label_span out,
                                                             std::span<const recording_builder::operand_type> operands,
-                                                            const whole_read* old, select_work work);
+                                                            const whole_read* old, const select_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -180,7 +161,7 @@ public:
     using recording_builder::recording_builder;
 
     template <class Out, class MakeKernel>
-    handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
+    handle emit(destination sink, label_span out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel());
         const std::shared_ptr<Kernel> work(new Kernel(make_kernel()));

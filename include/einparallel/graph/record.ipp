@@ -23,8 +23,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
-                                                       std::span<const label_id> labels,
-                                                       std::span<const interval> ranges,
+                                                       label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere) {
     if (of->is_view() && at.empty() && !of->bounds.empty()) {
         std::vector<index_function> whole(of->bounds.size());
@@ -90,7 +89,7 @@ EINPARALLEL_SELDOM std::string operand_name(std::span<const labelled_handle<std:
     return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " (" + name + ")");
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination sink, std::span<const label_id> out,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination sink, label_span out,
                                                                      std::span<const operand_type> operands,
                                                                      std::shared_ptr<const kernel> work) const {
     auto made = std::make_shared<vertex>();
@@ -204,10 +203,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     return made;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_running(destination sink,
-                                                                             std::span<const label_id> out,
-                                                                             const operand_type& x, label_id along,
-                                                                             const running_work& work) const {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::running(destination sink, label_span out,
+                                                                      const operand_type& x, label_id along,
+                                                                      const running_work& work) const {
     const index extent = x.handle->bounds[std::size_t(find_in(x.labels, along) - x.labels.begin())];
     std::shared_ptr<vertex> made = record(sink, out, {&x, 1}, make_running_kernel(work, extent));
     einsum_form& form = made->form;
@@ -220,10 +218,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_running(des
     return made;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_ranked(destination sink,
-                                                                            std::span<const label_id> out,
-                                                                            const std::array<operand_type, 2>& operands,
-                                                                            const ranked_work& work) const {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::ranked(destination sink, label_span out,
+                                                                     const std::array<operand_type, 2>& operands,
+                                                                     const ranked_work& work) const {
     const index count = operands[1].handle->bounds[0];
     std::shared_ptr<vertex> made = record(sink, out, operands, make_ranked_kernel(work, count));
     for (std::size_t label = 0; label < made->extents.size(); ++label) {
@@ -235,9 +232,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record_ranked(dest
 }
 
 EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwise(
-    destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
-    const std::shared_ptr<const kernel>& all, const std::shared_ptr<const kernel>& last,
-    const std::shared_ptr<const kernel>& earlier) const {
+    destination sink, label_span out, std::span<const operand_type> operands, const std::shared_ptr<const kernel>& all,
+    const std::shared_ptr<const kernel>& last, const std::shared_ptr<const kernel>& earlier) const {
     std::vector<index> extents(names_.size(), 1);  // as far as the operands' vertices know them
     for (const operand_type& read : operands) {
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
@@ -247,19 +243,12 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
         }
     }
     return contract_in_order(order_of_operands(extents, out, labels_of(operands)), out, operands,
-                             [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
+                             [&](bool is_last, label_span labels, std::span<const operand_type> read) {
                                  return record(is_last ? sink : std::nullopt, labels, read,
                                                !is_last           ? earlier
                                                : read.size() == 2 ? last
                                                                   : all);
                              });
-}
-
-EINPARALLEL_INLINE recording_builder::handle recording_builder::join(destination sink, std::span<const label_id> out,
-                                                                     std::span<const operand_type> operands,
-                                                                     const join_work& work,
-                                                                     const op_program& program) const {
-    return record(sink, out, operands, make_join_kernel(work, program));
 }
 
 EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type& read)
@@ -277,11 +266,6 @@ EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type&
     }
     labels = std::move(own);
     handle = std::shared_ptr<vertex>(read_by(handle));
-}
-
-/// A tensor read as it is, as a view.
-EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_view(const std::shared_ptr<vertex>& of) {
-    return view_vertex(of, {}, {}, whole_box(of->bounds).sides);
 }
 
 EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std::string_view> names,
@@ -305,10 +289,9 @@ EINPARALLEL_SELDOM std::vector<label_id> written_labels(const std::vector<label_
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
-                                                            recording_builder::destination sink,
-                                                            std::span<const label_id> out,
+                                                            recording_builder::destination sink, label_span out,
                                                             std::span<const recording_builder::operand_type> operands,
-                                                            const whole_read* old, select_work work) {
+                                                            const whole_read* old, const select_work& work) {
     const std::size_t count = work.indices.size();
     const whole_read x(operands.front());
     std::vector<recording_builder::operand_type> all(operands.begin(), operands.end());
@@ -320,12 +303,12 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
     }
     if (old != nullptr) {
         // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.
-        for (recording_builder::operand_type& each : all) {
-            each.handle = each.handle->is_view() ? each.handle : whole_view(each.handle);
+        for (auto& [read, labels] : all) {
+            read = read->is_view() ? read : view_vertex(read, {}, {}, whole_box(read->bounds).sides);
         }
         all.push_back({old->handle, old->labels});
     }
-    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(std::move(work)));
+    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(work));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

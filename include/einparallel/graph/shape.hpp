@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -45,7 +46,7 @@ concept Shaped = requires {
 /// The tensor, or the view, that is read.
 template <class T, std::size_t Rank>
 std::shared_ptr<vertex> vertex_of(const tensor<T, Rank>& read) {
-    return recording_builder::handle_of(tensor_operand<T, Rank>{read.node()});
+    return handle_of(tensor_operand<T, Rank>{read.node()});
 }
 template <class T, std::size_t Rank>
 std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& read) {
@@ -54,17 +55,15 @@ std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& r
 
 /// A view with these extents; of a view one that reads where that does.
 inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, std::span<const index_function> at,
-                                      std::span<const index> extents, std::shared_ptr<vertex> elsewhere = nullptr) {
-    std::vector<label_id> labels;
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        labels.push_back(label_id(dimension));
-    }
+                                      index_span extents, std::shared_ptr<vertex> elsewhere = nullptr) {
+    std::vector<label_id> labels(extents.size());
+    std::iota(labels.begin(), labels.end(), label_id{0});
     return view_vertex(of, at, labels, whole_box({extents.begin(), extents.end()}).sides, std::move(elsewhere));
 }
 
 /// The same elements, the first one at `lower` of a tensor with these extents.
-inline std::shared_ptr<vertex> placed(const std::shared_ptr<vertex>& of, std::span<const index> lower,
-                                      std::span<const index> extents, std::shared_ptr<vertex> elsewhere = nullptr) {
+inline std::shared_ptr<vertex> placed(const std::shared_ptr<vertex>& of, index_span lower, index_span extents,
+                                      std::shared_ptr<vertex> elsewhere = nullptr) {
     std::vector<index_function> at;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         at.push_back({{{label_id(dimension), 1}}, -lower[dimension]});

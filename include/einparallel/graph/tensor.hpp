@@ -147,14 +147,14 @@ public:
         requires detail::writes_part<Rank, Indices...>
     auto operator()(const Indices&... indices) {
         auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
-        return detail::tensor_part<T, Rank, decltype(read), Indices...>(*this, std::move(read));
+        return detail::tensor_part<T, Rank, decltype(read), Indices...>(std::move(read), this);
     }
     /// The same at indices that are data: H(token(i)) += x(i).
     template <class... Indices, class Way = detail::way>
         requires detail::names_data<Rank, Indices...>
     auto operator()(const Indices&... indices) {
         const auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
-        return detail::selection_target<T, Rank, std::remove_const_t<decltype(read)>>(read, *this);
+        return detail::selection_target<T, Rank, std::remove_const_t<decltype(read)>>(read, this);
     }
     /// An operand that is read at functions of labels, or at indices that are data.
     template <class... Indices>
@@ -241,30 +241,18 @@ namespace EINPARALLEL_UNIT {
 
 /// A labelled tensor: an operand, and what an einsum can be assigned to.
 template <class T, std::size_t Rank, class Labels>
-class tensor_target : public leaf<tensor_operand<T, Rank>, Labels>,
-                      public assignable<tensor_target<T, Rank, Labels>, T, Labels, true> {
+class tensor_target : public written_leaf<tensor_target<T, Rank, Labels>, T, leaf<tensor_operand<T, Rank>, Labels>,
+                                          tensor<T, Rank>, true> {
 public:
     explicit tensor_target(tensor<T, Rank>& handle)
-        : leaf<tensor_operand<T, Rank>, Labels>(tensor_operand<T, Rank>{handle.node()}), handle_(&handle) {}
-    tensor_target(const tensor_target&) = default;
-    tensor_target(tensor_target&&) noexcept = default;
-    ~tensor_target() = default;
+        : tensor_target::written_leaf(typename tensor_target::node({handle.node()}), &handle) {}
 
-    using assignable<tensor_target, T, Labels, true>::operator=;
-    const tensor_target& operator=(const tensor_target& right) const {
-        return *this = static_cast<const typename tensor_target::node&>(right);
-    }
-    tensor_target& operator=(const tensor_target& right) {
-        std::as_const(*this).operator=(right);
-        return *this;
-    }
+    using tensor_target::written_leaf::operator=;
     /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
-    template <Expression E>
-    const tensor_target& operator+=(const E& right) const {
+    const tensor_target& operator+=(const Expression auto& right) const {
         return *this = make_join(plus{}, *this, right);
     }
-    template <Expression E>
-    const tensor_target& operator-=(const E& right) const {
+    const tensor_target& operator-=(const Expression auto& right) const {
         return *this = make_join(minus{}, *this, right);
     }
 
@@ -274,61 +262,38 @@ public:
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
         } else if constexpr (waits_for_extents<E>) {
-            const auto& left = static_cast<const typename tensor_target::node&>(*this);
-            const resolution<statement<Labels, E>, tensor_leaves> found(left, right);
+            const resolution<statement<Labels, E>, tensor_leaves> found(this->read(), right);
             if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T>) {
-                *handle_ = tensor<T, Rank>(tensor_leaves::gather(found, right, unit_builder::last_vertex{},
-                                                                 decltype(found)::ids::template ids<Labels>));
+                *this->handle_ = tensor<T, Rank>(tensor_leaves::gather(found, right, unit_builder::last_vertex{},
+                                                                       decltype(found)::ids::template ids<Labels>));
             } else {
                 take<How>(found.resolved(right));
             }
             if (!found.failure().empty()) {
-                handle_->node()->failure = found.failure();
+                this->handle_->node()->failure = found.failure();
             }
         } else {
-            *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
+            *this->handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
         }
     }
-
-private:
-    tensor<T, Rank>* handle_;
 };
 
 /// A tensor at indices that are data: an operand, and what can be added to or replaced.
 template <class T, std::size_t Rank, class Leaf>
-class selection_target : public Leaf,
-                         public assignable<selection_target<T, Rank, Leaf>, T, typename Leaf::labels, true, true> {
+class selection_target : public written_leaf<selection_target<T, Rank, Leaf>, T, Leaf, tensor<T, Rank>, true, true> {
 public:
-    selection_target(Leaf read, tensor<T, Rank>& handle) : Leaf(std::move(read)), handle_(&handle) {}
-    selection_target(const selection_target&) = default;
-    selection_target(selection_target&&) noexcept = default;
-    ~selection_target() = default;
-
-    using checked = assignable<selection_target, T, typename Leaf::labels, true, true>;
-    using checked::operator=;
-    using checked::operator+=;
-    using checked::operator-=;
-    const selection_target& operator=(const selection_target& right) const {
-        return *this = static_cast<const Leaf&>(right);
-    }
-    selection_target& operator=(const selection_target& right) {
-        std::as_const(*this).operator=(right);
-        return *this;
-    }
+    using selection_target::written_leaf::written_leaf;
+    using selection_target::written_leaf::operator=;
 
     /// Records Z' = Z + what is scattered, or Z with what is replaced; the handle then stands for Z'.
     template <assignment How, class E>
     void take(const E& right) const {
-        const resolution<statement<typename Leaf::labels, E>, tensor_leaves> found(static_cast<const Leaf&>(*this),
-                                                                                   right);
-        *handle_ = tensor<T, Rank>(tensor_leaves::scatter<How>(found, static_cast<const Leaf&>(*this), right));
+        const resolution<statement<typename Leaf::labels, E>, tensor_leaves> found(this->read(), right);
+        *this->handle_ = tensor<T, Rank>(tensor_leaves::scatter<How>(found, this->read(), right));
         if (!found.failure().empty()) {
-            handle_->node()->failure = found.failure();
+            this->handle_->node()->failure = found.failure();
         }
     }
-
-private:
-    tensor<T, Rank>* handle_;
 };
 
 }  // namespace EINPARALLEL_UNIT

@@ -61,8 +61,8 @@ struct tensor_leaves {
     static constexpr bool rebinds = true;
 
     template <class T, std::size_t Rank>
-    static std::span<const index> extents_of(const tensor_operand<T, Rank>& held) {
-        return held.node == nullptr ? std::span<const index>() : held.node->bounds;
+    static index_span extents_of(const tensor_operand<T, Rank>& held) {
+        return held.node == nullptr ? index_span() : held.node->bounds;
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const tensor_operand<T, Rank>& held) {
@@ -80,7 +80,7 @@ struct tensor_leaves {
     template <class T, std::size_t Rank, std::size_t Labels>
     static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        return tensor_operand<T, Labels>{view_vertex(recording_builder::handle_of(held), functions, labels, ranges)};
+        return tensor_operand<T, Labels>{view_vertex(handle_of(held), functions, labels, ranges)};
     }
     /// Of a dimension, as a label.
     template <class T, std::size_t Rank>
@@ -105,12 +105,12 @@ struct tensor_leaves {
     }
     template <class Found, class T, std::size_t Rank, class Labels>
     static recording_builder::operand_type block_of(const leaf<tensor_operand<T, Rank>, Labels>& node) {
-        return {recording_builder::handle_of(node.operand), Found::ids::template ids<Labels>};
+        return {handle_of(node.operand), Found::ids::template ids<Labels>};
     }
     /// Reads at indices that are data.
     template <class Found, class Operand, class Labels>
     static std::shared_ptr<vertex> gather(const Found& found, const leaf<Operand, Labels>& node,
-                                          recording_builder::destination sink, std::span<const label_id> out) {
+                                          recording_builder::destination sink, label_span out) {
         using T = typename Operand::value_type;
         std::shared_ptr<vertex> made;
         found.take_apart(

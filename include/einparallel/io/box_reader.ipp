@@ -65,10 +65,7 @@ private:
                 break;
             }
         }
-        index first = 0;
-        for (std::size_t place = 0; place < part.size(); ++place) {
-            first += part[place].begin * file_strides_[place];
-        }
+        const index first = offset_of({part}, whole_box(bounds_), file_strides_);
         spans_.assign(outer + 1, run);
         are_near_.assign(outer + 1, run * bytes_ <= short_bytes);
         for (std::size_t place = outer; place-- > 0;) {
@@ -138,10 +135,7 @@ private:
         }
         for_each_tile(region_, lengths, [&](const sides& chunk) {
             const box whole{chunk};
-            index offset = 0;
-            for (std::size_t place = 0; place < rank; ++place) {
-                offset += (chunk[place].begin - region_[place].begin) * strides[place];
-            }
+            const index offset = offset_of(whole, {region_}, strides);
             staging_.resize(bytes_of(whole.size()));
             read_in_file_order(chunk, staging_.data());
             copy_box(extents_of(whole), std::size_t(bytes_), destination + offset * bytes_, strides, staging_.data(),

@@ -45,8 +45,7 @@ protected:
 
     /// Has call(bytes done so far, bytes wanted) move all bytes: it returns how many it moved, or less than 0. Stops
     /// where it moves none, and returns how many have been moved.
-    template <class Call>
-    std::uint64_t move_all(std::uint64_t bytes, const char* failure, Call call) const {
+    std::uint64_t move_all(std::uint64_t bytes, const char* failure, auto call) const {
         // Linux moves at most 2 GiB - 4 KiB a call, whatever is asked for.
         constexpr std::uint64_t largest_request = std::uint64_t{1} << 30;
         std::uint64_t done = 0;

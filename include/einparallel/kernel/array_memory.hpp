@@ -32,14 +32,14 @@ struct line_note {
 };
 
 /// @throws error where one is negative, or elements are too many to be counted
-EINPARALLEL_INLINE void check_extents(std::span<const index> extents);
+EINPARALLEL_INLINE void check_extents(index_span extents);
 
 /// What the elements of a new array are.
 enum class first_elements : std::uint8_t { unwritten, zeros, copies };
 
 /// Memory of an array, for delete_lines(); touched first by the threads that will use it where it is written: copies
 /// are of `from`. @throws error for extents that no array has, and where there is no memory
-EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
+EINPARALLEL_INLINE void* new_elements(index_span extents, std::size_t element_bytes, first_elements are,
                                       const void* from = nullptr);
 
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,

@@ -55,9 +55,7 @@ EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who) {
     auto* const whole =
         static_cast<std::byte*>(large == 0 ? ::operator new(all, std::nothrow)
                                            : ::operator new(std::max(all, large), large_page, std::nothrow));
-    if (whole == nullptr) {
-        throw error(std::string(who) + ": there is no memory for " + std::to_string(bytes) + " bytes");
-    }
+    require(whole != nullptr, {who, ": there is no memory for ", bytes, " bytes"});
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (large > 0) {
         static_cast<void>(::madvise(whole, large, MADV_HUGEPAGE));
@@ -98,10 +96,9 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
     return asked;
 }
 
-EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
-    if (const std::string negative = negative_extent(extents); !negative.empty()) {
-        throw error("einparallel: " + negative);
-    }
+EINPARALLEL_INLINE void check_extents(index_span extents) {
+    const std::string negative = negative_extent(extents);
+    require(negative.empty(), {"einparallel: ", negative});
     expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
 }
 
@@ -121,7 +118,7 @@ EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, in
     });
 }
 
-EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
+EINPARALLEL_INLINE void* new_elements(index_span extents, std::size_t element_bytes, first_elements are,
                                       const void* from) {
     check_extents(extents);
     const index bytes = element_count(extents) * index(element_bytes);

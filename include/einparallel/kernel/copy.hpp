@@ -23,8 +23,7 @@ namespace einparallel {
 /// a mebibyte on all available threads copy.
 /// @param element_bytes 1, 2, 4, 8 or 16
 /// @pre the two sides do not overlap
-EINPARALLEL_INLINE void copy_box(std::span<const index> extents, std::size_t element_bytes, void* into,
-                                 std::span<const index> into_strides, const void* from,
-                                 std::span<const index> from_strides);
+EINPARALLEL_INLINE void copy_box(index_span extents, std::size_t element_bytes, void* into, index_span into_strides,
+                                 const void* from, index_span from_strides);
 
 }  // namespace einparallel

@@ -308,9 +308,8 @@ EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_byt
 
 namespace einparallel {
 
-EINPARALLEL_INLINE void copy_box(std::span<const index> extents, std::size_t element_bytes, void* into,
-                                 std::span<const index> into_strides, const void* from,
-                                 std::span<const index> from_strides) {
+EINPARALLEL_INLINE void copy_box(index_span extents, std::size_t element_bytes, void* into, index_span into_strides,
+                                 const void* from, index_span from_strides) {
     detail::loop_nest nest(2);
     if (nest.add_box(extents, into_strides, from_strides)) {
         nest.sort_by(0);

@@ -50,17 +50,11 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 /// The kernel of such work.
 class work_kernel : public reducing_kernel {
 public:
-    work_kernel(join_work work, op_program program) : reducing_kernel(std::move(program)), work_(std::move(work)) {
-        this->reduction_ = work_.reduction;
-    }
+    work_kernel(join_work work, op_program program)
+        : reducing_kernel(std::move(program), work.reduction), work_(std::move(work)) {}
 
     void contract(const block_call& call) const override { run_join(call, work_); }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
 
-    [[nodiscard]] bool is_contraction() const override { return false; }
     [[nodiscard]] double operations_per_point() const override {
         double operations = 2.0 * double(work_.bytes.size());
         for_each_in(program().instructions(), [&](const auto& each) { operations += operations_of(each.code); });

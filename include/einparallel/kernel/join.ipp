@@ -14,12 +14,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE row_name row_program::push_number(const void* value, std::size_t bytes) {
-    numbers.push_back({});
-    __builtin_memcpy(numbers.back().data(), value, bytes);
-    return row_name(number_name + numbers.size() - 1);
-}
-
 EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* functor, const row_name* arguments,
                                               std::size_t count, std::size_t bytes) {
     row_step made{run, functor, std::uint16_t(sources.size()), std::uint16_t(count), 0};
@@ -214,9 +208,9 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work
     return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program)));
 }
 
-EINPARALLEL_INLINE void reducing_kernel::combine_boxes(std::span<const index> extents, void* into,
-                                                       std::span<const index> into_strides, const void* from,
-                                                       std::span<const index> from_strides) const {
+EINPARALLEL_VIRTUAL void reducing_kernel::combine(index_span extents, void* into, index_span into_strides,
+                                                  const void* from, index_span from_strides) const {
+    expect(reduction_.run != nullptr, "kernel: results of parts cannot be put together");
     loop_nest nest(2);
     if (nest.add_box(extents, into_strides, from_strides)) {
         nest.sort_by(0);

@@ -33,16 +33,25 @@ struct device_functor;  // device/launch.hpp
 /// sign).
 struct operand_block {
     const void* data = nullptr;
-    std::span<const label_id> labels;
-    std::span<const index> strides;
+    label_span labels;
+    index_span strides;
 };
 
 /// The output of a call on blocks. No two of its elements share an address.
 struct output_block {
     void* data = nullptr;
-    std::span<const label_id> labels;
-    std::span<const index> strides;
+    label_span labels;
+    index_span strides;
 };
+
+/// The stride of a label in a block; of several dimensions that carry it, along their diagonal.
+index stride_along(const auto& block, label_id label) {
+    index stride = 0;
+    for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
+        stride += block.labels[dimension] == label ? block.strides[dimension] : 0;
+    }
+    return stride;
+}
 
 /// What happens to what the output held before.
 enum class write_mode : std::uint8_t {
@@ -54,12 +63,12 @@ enum class write_mode : std::uint8_t {
 /// label; a dimension that carries `no_label` has extent 1. A call reads spans only: it never allocates to describe
 /// itself.
 struct block_call {
-    std::span<const index> extents;
+    index_span extents;
     std::span<const operand_block> operands;
     output_block output;
     write_mode mode = write_mode::overwrite;
-    progress_hook* hook = nullptr;   ///< reported to between blocks (progress.hpp); null: to nobody
-    std::span<const index> first{};  ///< where the block begins along each label, for sentences; none: at 0
+    progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
+    index_span first{};             ///< where the block begins along each label, for sentences; none: at 0
 };
 
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
@@ -74,8 +83,8 @@ public:
     virtual void contract(const block_call& call) const = 0;
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
-    virtual void combine(std::span<const index> extents, void* into, std::span<const index> into_strides,
-                         const void* from, std::span<const index> from_strides) const = 0;
+    virtual void combine(index_span extents, void* into, index_span into_strides, const void* from,
+                         index_span from_strides) const = 0;
 
     /// ⊕ and ⊗ as a value; empty where nobody asks.
     [[nodiscard]] const op_program& program() const { return program_; }
@@ -87,7 +96,7 @@ public:
 
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
-    [[nodiscard]] virtual bool is_contraction() const = 0;
+    [[nodiscard]] virtual bool is_contraction() const { return false; }
 
     /// True where the output is the last operand, but for elements that the other operands replace: it may be the same
     /// memory as the last operand.

@@ -48,8 +48,7 @@ struct loop_nest {
         return of(extents.size() - 1);
     }
     /// Adds the loops of a box that slots 0 and 1 walk; false where it is empty.
-    EINPARALLEL_INLINE bool add_box(std::span<const index> box_extents, std::span<const index> first,
-                                    std::span<const index> second);
+    EINPARALLEL_INLINE bool add_box(index_span box_extents, index_span first, index_span second);
     EINPARALLEL_INLINE void remove(std::size_t loop);
     /// Makes one loop of every two that walk like one in all tensors.
     EINPARALLEL_INLINE void fuse();

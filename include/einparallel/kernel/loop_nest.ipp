@@ -12,7 +12,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1), hook(call.hook) {
     small_vector<std::int16_t, 32> loop_of(call.extents.size(), -1);
-    const auto visit = [&](std::size_t slot, std::span<const label_id> labels, std::span<const index> moves) {
+    const auto visit = [&](std::size_t slot, label_span labels, index_span moves) {
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
             if (labels[dimension] == no_label) {
                 continue;
@@ -40,8 +40,7 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
     fuse();
 }
 
-EINPARALLEL_INLINE bool loop_nest::add_box(std::span<const index> box_extents, std::span<const index> first,
-                                           std::span<const index> second) {
+EINPARALLEL_INLINE bool loop_nest::add_box(index_span box_extents, index_span first, index_span second) {
     for (std::size_t dimension = 0; dimension < box_extents.size(); ++dimension) {
         if (box_extents[dimension] <= 0) {
             return false;

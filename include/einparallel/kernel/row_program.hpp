@@ -58,7 +58,11 @@ struct row_program {
     /// argument.
     EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
                                                 std::size_t bytes);
-    EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes);
+    EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes) {
+        numbers.push_back({});
+        __builtin_memcpy(numbers.back().data(), value, bytes);
+        return row_name(number_name + numbers.size() - 1);
+    }
 };
 
 /// What a join computes, its types erased. It refers to functors of the application's, which live elsewhere.
@@ -220,10 +224,7 @@ class node_writer {
 public:
     node_writer(Writer writer, Leaves& leaves) : writer_(writer), leaves_(leaves) {}
 
-    template <class E>
-    auto write(const E& node) {
-        return leaves_.leaf(node);
-    }
+    auto write(const auto& node) { return leaves_.leaf(node); }
     template <class T>
     auto write(const constant<T>& node) {
         return writer_.number(node.value);
@@ -267,8 +268,7 @@ op_program started_program() {
 template <class Out, class Reduce, class... In>
 class join_work_writer {
 public:
-    template <class Function>
-    static join_work written(const Reduce& reduce, const Function& function) {
+    static join_work written(const Reduce& reduce, const auto& function) {
         join_work made;
         made.reduction = row_reduction_of<Out>(reduce);
         made.rows.operands = sizeof...(In);

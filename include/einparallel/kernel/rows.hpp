@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -148,15 +149,35 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_par
 /// What kernels of ⊕ do whatever ⊗ is.
 class reducing_kernel : public kernel {
 public:
-    using kernel::kernel;
+    reducing_kernel(op_program program, const row_reduction& reduction)
+        : kernel(std::move(program)), reduction_(reduction) {}
+    void combine(index_span extents, void* into, index_span into_strides, const void* from,
+                 index_span from_strides) const override;
 
 protected:
-    /// kernel::combine, for those that override it: where nobody instantiates them, header-only nobody compiles it.
-    EINPARALLEL_INLINE void combine_boxes(std::span<const index> extents, void* into,
-                                          std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides) const;
-
     row_reduction reduction_;
+};
+
+/// A kernel that is a function of a call.
+class called_kernel final : public reducing_kernel {
+public:
+    using function = std::function<void(const block_call&)>;
+    struct traits {  ///< what the kernel's functions of these names return
+        double operations_per_point;
+        bool takes_parts = true;
+        bool replaces = false;
+    };
+
+    called_kernel(op_program program, const row_reduction& reduction, function contract, const traits& of)
+        : reducing_kernel(std::move(program), reduction), contract_(std::move(contract)), traits_(of) {}
+    void contract(const block_call& call) const override { contract_(call); }
+    [[nodiscard]] bool takes_parts() const override { return traits_.takes_parts; }
+    [[nodiscard]] bool replaces() const override { return traits_.replaces; }
+    [[nodiscard]] double operations_per_point() const override { return traits_.operations_per_point; }
+
+private:
+    function contract_;
+    traits traits_;
 };
 
 /// Whether there is something to aggregate; where not, writes identities if the call overwrites.

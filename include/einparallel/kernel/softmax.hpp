@@ -3,10 +3,13 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
@@ -20,6 +23,7 @@ struct row_loops {
     loop_nest rows;           ///< sorted by the output
     index lengths[2];         ///< of a row of the output, and of the operand
     index steps[2] = {0, 0};  ///< along them
+    index moves[2] = {0, 0};  ///< from one to the next along the innermost of the loops around
 
     /// The rows are along label `into` of the output and `from` of the operand, which may be one.
     row_loops(const block_call& call, label_id into, label_id from)
@@ -33,22 +37,32 @@ struct row_loops {
         around.operands = call.operands.first(1);
         rows = loop_nest(around);
         rows.sort_by(0);
-        const auto step = [](const auto& block, label_id along) {
-            index sum = 0;
-            for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {  // diagonals have several
-                sum += block.labels[dimension] == along ? block.strides[dimension] : 0;
-            }
-            return sum;
-        };
-        steps[0] = step(call.output, into);
-        steps[1] = step(call.operands[0], from);
+        steps[0] = stride_along(call.output, into);
+        steps[1] = stride_along(call.operands[0], from);
+        if (rows.size() > 0) {
+            std::copy_n(rows.of(rows.size() - 1), 2, moves);
+        }
     }
     /// Along the labels that only one of them has.
     explicit row_loops(const block_call& call)
         : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
                     other_label(call.operands[0].labels, call.output.labels)) {}
 
-    static label_id other_label(std::span<const label_id> labels, std::span<const label_id> than) {
+    /// Calls visit(z, x, count) for `count` rows, one behind the other by `moves`, of which the first begins at these
+    /// elements: for all rows, by threads which have `together` of them and rows of so many elements worth it.
+    EINPARALLEL_INLINE void for_each_run(index length, index worth, index together,
+                                         function_ref<void(index, index, index)> visit) const {
+        const index points = element_count(rows.extents);
+        const index threads = std::min({points * length / worth, points / together, index{available_threads()}});
+        if (!rows.output_empty) {
+            for_each_stretch(rows, output_loops(rows), length, int(std::max<index>(threads, 1)),
+                             [&](const index* at, index first, index count) {
+                                 visit(at[0] + first * moves[0], at[1] + first * moves[1], count);
+                             });
+        }
+    }
+
+    static label_id other_label(label_span labels, label_span than) {
         return *std::find_if(labels.begin(), labels.end(), [&](label_id each) { return !found_in(each, than); });
     }
 };

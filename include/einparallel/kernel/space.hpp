@@ -46,11 +46,11 @@ inline constexpr work_token no_work = 0;
 
 /// Elements in two places. Extents and strides in elements; no extent is 0.
 struct box_pair {
-    std::span<const index> extents;
+    index_span extents;
     void* into;
-    std::span<const index> into_strides;
+    index_span into_strides;
     const void* from;
-    std::span<const index> from_strides;
+    index_span from_strides;
     std::size_t element_bytes;
 };
 
@@ -126,14 +126,20 @@ protected:
 /// Ordinary memory, every allocation on a cache line; work is done when the call returns.
 class host_space : public memory_space {
 public:
-    [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
+    [[nodiscard]] std::string refuses(const void* /*address*/, bool is_on_device) const override {
+        return is_on_device ? "these elements are in a device's memory: plan.run(world, ep::on_device)" : "";
+    }
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
-    void contract(const kernel& work, const block_call& call) const override;
+    void contract(const kernel& work, const block_call& call) const override { work.contract(call); }
     void softmax(element_type element, const block_call& call, label_id along) const override;
-    void combine(const kernel& work, const box_pair& boxes) const override;
+    void combine(const kernel& work, const box_pair& boxes) const override {
+        work.combine(boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
+    }
     void copy(const box_pair& boxes) const override;
-    void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const override;
+    void fill(const box& region, void* into, std::size_t /*element_bytes*/, read_function read) const override {
+        read(region, into);
+    }
 };
 
 namespace EINPARALLEL_DETAIL {

@@ -16,30 +16,13 @@ EINPARALLEL_VIRTUAL void host_space::deallocate(void* memory, std::size_t /*byte
     detail::delete_lines(memory);
 }
 
-EINPARALLEL_VIRTUAL std::string host_space::refuses(const void* /*address*/, bool is_on_device) const {
-    return is_on_device ? "these elements are in a device's memory: plan.run(world, ep::on_device)" : "";
-}
-
-EINPARALLEL_VIRTUAL void host_space::contract(const kernel& work, const block_call& call) const {
-    work.contract(call);
-}
-
 EINPARALLEL_VIRTUAL void host_space::softmax(element_type element, const block_call& call, label_id along) const {
     element.bytes == sizeof(float) ? detail::softmax_block<float>(call, along)
                                    : detail::softmax_block<double>(call, along);
 }
 
-EINPARALLEL_VIRTUAL void host_space::combine(const kernel& work, const box_pair& boxes) const {
-    work.combine(boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
-}
-
 EINPARALLEL_VIRTUAL void host_space::copy(const box_pair& boxes) const {
     copy_box(boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
-}
-
-EINPARALLEL_VIRTUAL void host_space::fill(const box& region, void* into, std::size_t /*element_bytes*/,
-                                          read_function read) const {
-    read(region, into);
 }
 
 }  // namespace einparallel

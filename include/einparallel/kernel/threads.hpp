@@ -58,8 +58,7 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
 
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
 /// a body throws is thrown here, the first of them.
-template <class Body>
-void on_threads(int threads, const Body& body) {
+void on_threads(int threads, const auto& body) {
     if (threads <= 1) {
         body(index{0}, index{1});
         return;

@@ -87,7 +87,10 @@ public:
     /// What `rank` holds at rest; the smallest box around it where these are several.
     EINPARALLEL_INLINE [[nodiscard]] box held_by(int rank) const;
     /// The boxes that it holds, no two of which meet.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<box> boxes_of(int rank) const;
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<box> boxes_of(int rank) const {
+        const bool is_listed = rank >= 0 && rank < int(boxes_.size());
+        return is_listed ? boxes_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
+    }
 
     /// The block that `rank` computes with: its own pieces and those of its replicas together. Equal to held_by() where
     /// nothing is replicated, and for irregular distributions.
@@ -99,14 +102,22 @@ public:
 
     /// Position of `rank` among its replicas: the number of its piece, row-major over the axes whose label the tensor
     /// lacks, in the order of the mesh.
-    EINPARALLEL_INLINE [[nodiscard]] int replica_number(int rank) const;
+    EINPARALLEL_INLINE [[nodiscard]] int replica_number(int rank) const {
+        return detail::sum_in(digits_, 0, [&](const rank_digit& digit) {
+            return digit.is_piece && rank < holders_ ? digit.of(rank) * digit.weight : 0;
+        });
+    }
 
     /// The ranks that hold an element of `region`, ascending. Regular distributions look at the blocks that meet the
     /// region only, so a rank of thousands finds its few partners without asking all of them.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> ranks_meeting(const box& region) const;
 
     /// Number of the cell that a rank has along a dimension. @pre regular
-    EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank, std::size_t dimension) const;
+    EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank, std::size_t dimension) const {
+        return detail::sum_in(digits_, 0, [&](const rank_digit& digit) {
+            return digit.dimension == dimension ? digit.of(rank) * digit.weight : 0;
+        });
+    }
 
     /// Ranks that may hold something.
     [[nodiscard]] int holders() const { return holders_; }

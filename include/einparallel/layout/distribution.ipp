@@ -118,22 +118,6 @@ EINPARALLEL_INLINE double distribution::largest_block() const {
     return elements;
 }
 
-EINPARALLEL_INLINE int distribution::replica_number(int rank) const {
-    int number = 0;
-    for (const rank_digit& digit : digits_) {
-        number += digit.is_piece && rank < holders_ ? digit.of(rank) * digit.weight : 0;
-    }
-    return number;
-}
-
-EINPARALLEL_INLINE int distribution::cell_of(int rank, std::size_t dimension) const {
-    int number = 0;
-    for (const rank_digit& digit : digits_) {
-        number += digit.dimension == dimension ? digit.of(rank) * digit.weight : 0;
-    }
-    return number;
-}
-
 EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
     if (rank < 0 || rank >= holders_) {
         return no_box(bounds_.size());
@@ -155,11 +139,6 @@ EINPARALLEL_INLINE box distribution::held_by(int rank) const {
     }
     held.nothing = held.nothing || (bounds_.empty() && replica_number(rank) > 0);
     return held;
-}
-
-EINPARALLEL_INLINE std::vector<box> distribution::boxes_of(int rank) const {
-    const bool is_listed = rank >= 0 && rank < int(boxes_.size());
-    return is_listed ? boxes_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
 }
 
 EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {

@@ -56,7 +56,7 @@ auto as_index(const E& /*data*/) {
     return decltype(of_labels(united_t<typename E::labels>{})){};
 }
 template <class T>
-using index_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
+using affine_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
 /// An index as it is kept: a label alone stands for a whole dimension.
 template <class T>
 constexpr auto kept(const T& written) {
@@ -102,7 +102,7 @@ template <class A, class B>
 inline constexpr bool is_affine<other_than_affine<A, B>> = true;
 template <class A, class B>
 constexpr auto as_index(const other_than_affine<A, B>& /*refused*/) {
-    return index_of<std::conditional_t<AffineIndex<A>, A, B>>();
+    return affine_of<std::conditional_t<AffineIndex<A>, A, B>>();
 }
 template <class T>
 concept BesideLabels = AffineIndex<T> || Scalar<T> || Expression<T>;
@@ -124,16 +124,13 @@ template <class A, class B>
 constexpr auto operator-(const A& a, const B& b) {
     return detail::sum_of(detail::as_index(a), detail::as_index(b), -1);
 }
-template <detail::AffineIndex A>
-constexpr auto operator-(const A& a) {
+constexpr auto operator-(const detail::AffineIndex auto& a) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), -1);
 }
-template <detail::AffineIndex A>
-constexpr auto operator*(const A& a, std::integral auto factor) {
+constexpr auto operator*(const detail::AffineIndex auto& a, std::integral auto factor) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
 }
-template <detail::AffineIndex A>
-constexpr auto operator*(std::integral auto factor, const A& a) {
+constexpr auto operator*(std::integral auto factor, const detail::AffineIndex auto& a) {
     return detail::sum_of(detail::affine_index<>{}, detail::as_index(a), index(factor));
 }
 ///@}
@@ -163,7 +160,7 @@ namespace detail {
 template <class Operand, class... Indices>
 struct indexed_operand {
     using value_type = typename Operand::value_type;
-    using labels = united_t<typename index_of<Indices>::labels...>;
+    using labels = united_t<typename affine_of<Indices>::labels...>;
     static constexpr std::size_t rank = labels::size;
     static constexpr bool waits = true;
     static constexpr std::size_t data_indices = (std::size_t{DataIndex<Indices> ? 1U : 0U} + ... + 0);
@@ -202,10 +199,7 @@ struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V
     void operator=(const E& /*right*/) const {
         static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
     }
-    template <class E>
-    void operator+=(const E& right) const {
-        *this = right;
-    }
+    void operator+=(const auto& right) const { *this = right; }
 };
 /// A token that names a place along the label V.
 template <class V, class Token>
@@ -215,13 +209,9 @@ struct named_token : Token {
     using place = V;
 };
 template <class Index>
-struct token_of {
-    using type = Index;
-};
+struct token_of : std::type_identity<Index> {};
 template <class V, class Token>
-struct token_of<named_token<V, Token>> {
-    using type = Token;
-};
+struct token_of<named_token<V, Token>> : std::type_identity<Token> {};
 template <class... Arguments>
 struct other_than_token : refused_node {
     static_assert(fits<Arguments...>,

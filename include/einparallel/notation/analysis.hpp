@@ -36,16 +36,14 @@ struct labels_of_statement {
     static constexpr flags on_left = set_of(LeftLabels{});
 
     /// The labels of which holds(label) is true.
-    template <class Holds>
-    static constexpr flags those(const Holds& holds) {
+    static constexpr flags those(const auto& holds) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
             set[label] = holds(label);
         }
         return set;
     }
-    template <class... Flags>
-    static constexpr flags any_of(const Flags&... sets) {
+    static constexpr flags any_of(const auto&... sets) {
         return those([&](std::size_t label) { return (sets[label] || ...); });
     }
     static constexpr flags both(const flags& a, const flags& b) {
@@ -84,10 +82,7 @@ struct labels_of_statement {
     /// Labels that would be summed outside a softmax, or a running product, in whose argument they stand, without the
     /// user having said so: its own label is meant to be (weights times values), those of an explicit reduction are
     /// said.
-    template <class E>
-    static constexpr flags escaping(std::type_identity<E> /*node*/) {
-        return {};
-    }
+    static constexpr flags escaping(auto /*node*/) { return {}; }
     template <class Function, class... Arguments>
     static constexpr flags escaping(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
         return any_of(escaping(std::type_identity<Arguments>{})...);

@@ -17,6 +17,7 @@ namespace einparallel {
 
 /// Signed type of every extent, stride and element index.
 using index = std::int64_t;
+using index_span = std::span<const index>;
 
 /// An extent in a braced list: implicit from any integral type, so that `{m, k}` may mix `int` and `std::size_t`.
 struct extent {
@@ -34,8 +35,7 @@ struct extent {
 
 /// True where the elements of a tensor with these extents, and their bytes and strides, can be counted in an index:
 /// at most 2^59 elements, extents of 0 not counted. @pre no extent is negative
-template <class Extents>
-constexpr bool is_countable(const Extents& extents) {
+constexpr bool is_countable(const auto& extents) {
     index room = index{1} << 59U;
     for (const index length : extents) {
         room /= length == 0 ? index{1} : length;
@@ -85,7 +85,7 @@ struct per_dimension : std::array<index, Rank> {
 };
 
 /// The product of the extents.
-constexpr index element_count(std::span<const index> extents) {
+constexpr index element_count(index_span extents) {
     return product_in(extents, index{1});
 }
 
@@ -183,8 +183,12 @@ namespace EINPARALLEL_DETAIL {
 /// Extents of a box.
 EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 
+/// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
+/// @pre contains(whole, region)
+EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
+
 /// What is wrong with extents of which one is negative; empty where nothing is.
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
+EINPARALLEL_INLINE std::string negative_extent(index_span extents);
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -59,7 +59,15 @@ EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
     return list_of(region.sides, &interval::size);
 }
 
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides) {
+    index elements = 0;
+    for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
+        elements += (region.sides[dimension].begin - whole.sides[dimension].begin) * strides[dimension];
+    }
+    return elements;
+}
+
+EINPARALLEL_INLINE std::string negative_extent(index_span extents) {
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         if (extents[dimension] < 0) {
             return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +

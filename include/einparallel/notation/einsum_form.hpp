@@ -18,6 +18,7 @@ namespace einparallel {
 
 /// Position of a label among the unique labels of one einsum.
 using label_id = std::int16_t;
+using label_span = std::span<const label_id>;
 
 /// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
 inline constexpr label_id no_label = -1;
@@ -55,8 +56,7 @@ constexpr index fused(index a, index b, index c) {
 
 /// From the lowest index to behind the highest, where each label, by id, runs through its range.
 /// @pre no range is empty
-template <class Ranges>
-constexpr interval range_of(const index_function& function, const Ranges& ranges) {
+constexpr interval range_of(const index_function& function, const auto& ranges) {
     interval reached{function.constant, function.constant};
     for (const index_term& term : function.terms) {
         const interval range = ranges[std::size_t(term.label)];
@@ -87,8 +87,7 @@ private:
 /// With more than two operands: c is in all of them and in the output; m and n are output labels missing somewhere (m
 /// if the first operand has it, else n); k is contracted and in more than one; x_only / y_only are contracted and in
 /// one (x_only if that one is the first).
-template <class HasLabel>
-constexpr label_class classify(std::size_t operand_count, const HasLabel& has_label, bool in_output) {
+constexpr label_class classify(std::size_t operand_count, const auto& has_label, bool in_output) {
     std::size_t having = 0;
     for (std::size_t operand = 0; operand < operand_count; ++operand) {
         having += has_label(operand) ? 1 : 0;
@@ -106,8 +105,7 @@ constexpr label_class classify(std::size_t operand_count, const HasLabel& has_la
 namespace detail {
 
 /// `2*i + r - 1`
-template <class Names>
-std::string function_text(const index_function& function, const Names& names) {
+std::string function_text(const index_function& function, const auto& names) {
     std::string written = function.is_fused ? "..." : "";
     const auto add = [&](index factor, const std::string& what) {
         const std::string number = std::to_string(factor < 0 ? -factor : factor);
@@ -125,12 +123,10 @@ std::string function_text(const index_function& function, const Names& names) {
 
 /// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
 /// labels_of(r) are the labels of operand r, as positions in names.
-template <class Names, class LabelsOf>
-std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf& labels_of,
-                        std::span<const label_id> out) {
+std::string einsum_text(const auto& names, std::size_t operands, const auto& labels_of, label_span out) {
     const bool spaced = any_in(names, [](const auto& name) { return name.size() > 1; });
     std::string written;
-    const auto append = [&](std::span<const label_id> labels) {
+    const auto append = [&](label_span labels) {
         for (std::size_t position = 0; position < labels.size(); ++position) {
             written += spaced && position > 0 ? " " : "";
             if (labels[position] == no_label) {
@@ -199,10 +195,7 @@ struct einsum_form {
 
     /// By kernel's operand, and behind them what is read outside their bounds.
     [[nodiscard]] std::vector<const operand_read*> all_reads() const {
-        std::vector<const operand_read*> all;
-        for (const operand_read& read : reads) {
-            all.push_back(&read);
-        }
+        std::vector<const operand_read*> all = detail::list_of(reads, [](const operand_read& read) { return &read; });
         for (const operand_read& read : reads) {
             for (const operand_read& other : read.elsewhere) {
                 all.push_back(&other);
@@ -236,8 +229,7 @@ struct einsum_form {
     [[nodiscard]] std::string text() const {
         if (reads.empty()) {
             return detail::einsum_text(
-                names, operands.size(),
-                [this](std::size_t operand) { return std::span<const label_id>(operands[operand]); }, output);
+                names, operands.size(), [this](std::size_t operand) { return label_span(operands[operand]); }, output);
         }
         const auto listed = [](const auto& list, const auto& text_of) {
             std::string written;

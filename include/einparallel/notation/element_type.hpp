@@ -20,13 +20,9 @@ struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float>
 
 /// The type of the real part.
 template <class T>
-struct real_part {
-    using type = T;
-};
+struct real_part : std::type_identity<T> {};
 template <class R>
-struct real_part<std::complex<R>> {
-    using type = R;
-};
+struct real_part<std::complex<R>> : std::type_identity<R> {};
 template <class T>
 using real_part_t = typename real_part<T>::type;
 
@@ -100,8 +96,7 @@ inline std::string name_of_element(element_type element) {
 }
 
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
-template <class Visit>
-constexpr void with_element(element_type type, const Visit& visit) {
+constexpr void with_element(element_type type, const auto& visit) {
     const auto among = [&]<class... T>(std::type_identity<T>... types) {
         static_cast<void>(((element_type_of<T>() == type && (visit(types), true)) || ...));
     };

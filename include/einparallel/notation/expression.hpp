@@ -80,8 +80,7 @@ struct constant : expression_base {
 
     T value;
 
-    template <class Number>
-    constexpr constant(Number number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
+    constexpr constant(auto number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
 /// The arguments of a function. Each einsum's nodes are types of their own, whose every function is compiled for it
@@ -195,13 +194,9 @@ constexpr auto as_node(const S& number) {
 }
 
 template <class A>
-struct value_of {
-    using type = A;
-};
+struct value_of : std::type_identity<A> {};
 template <Expression A>
-struct value_of<A> {
-    using type = typename A::value_type;
-};
+struct value_of<A> : std::type_identity<typename A::value_type> {};
 
 /// One of the two is an expression; the other may be a number.
 template <class A, class B>
@@ -214,13 +209,9 @@ auto make_join(Function function, const Nodes&... nodes) {
 
 /// What A is beside B in a binary join: a number takes its precision from the expression.
 template <class A, class B>
-struct node_beside {
-    using type = constant<scalar_beside_t<A, typename value_of<B>::type>>;
-};
+struct node_beside : std::type_identity<constant<scalar_beside_t<A, typename value_of<B>::type>>> {};
 template <Expression A, class B>
-struct node_beside<A, B> {
-    using type = typename A::node;
-};
+struct node_beside<A, B> : std::type_identity<typename A::node> {};
 template <class Function, class A, class B>
 using pair_node = join_node<Function, typename node_beside<A, B>::type, typename node_beside<B, A>::type>;
 
@@ -244,8 +235,7 @@ template <class E>
 struct printed_expression : refused {
     static_assert(!Expression<E>,
                   "einparallel: an expression has no elements to print: print an array, std::cout << Z");
-    template <class Next>
-    const printed_expression& operator<<(const Next& /*next*/) const;
+    const printed_expression& operator<<(const auto& /*next*/) const;
 };
 template <class Stream, Expression E>
     requires requires(Stream& stream) {
@@ -260,10 +250,7 @@ struct refused_operand {
 };
 struct refused_node : leaf<refused_operand, label_list<label<'?'>>>, refusal {
     refused_node() : leaf(refused_operand()) {}
-    template <class E>
-    const refused_node& operator=(const E& /*right*/) const {
-        return *this;
-    }
+    const refused_node& operator=(const auto& /*right*/) const { return *this; }
     template <class T>
         requires Unlabelled<T> || Scalar<T>
     operator T() const;

@@ -242,8 +242,7 @@ auto mean_of(const reduce_node<Op, Over, Inner>& total) {
 
 /// The mean over all labels missing on the left, or over named ones: ep::mean(expr), ep::mean(j, expr). Of integers it
 /// is a double.
-template <Expression E>
-auto mean(const E& expression) {
+auto mean(const Expression auto& expression) {
     return detail::mean_of(sum(expression));
 }
 /// The same over named labels, the expression last.
@@ -263,12 +262,10 @@ auto iota(const L& /*along*/, index extent = -1) {
 /// Where along a label the largest element is (the smallest): an ep::index; of equal ones the lowest, and the first NaN
 /// where there is one. The element itself is max(j, expr).
 ///@{
-template <Label L, Expression E>
-auto argmax(const L& along, const E& expression) {
+auto argmax(const Label auto& along, const Expression auto& expression) {
     return min(along, detail::make_join(detail::place_of{}, expression, max(along, expression), iota(along)));
 }
-template <Label L, Expression E>
-auto argmin(const L& along, const E& expression) {
+auto argmin(const Label auto& along, const Expression auto& expression) {
     return min(along, detail::make_join(detail::place_of{}, expression, min(along, expression), iota(along)));
 }
 ///@}

@@ -82,9 +82,7 @@ inline constexpr bool is_label<label<Characters...>> = true;
 template <label_name Name, class Positions>
 struct spell;
 template <label_name Name, std::size_t... Position>
-struct spell<Name, std::index_sequence<Position...>> {
-    using type = label<Name.characters[Position]...>;
-};
+struct spell<Name, std::index_sequence<Position...>> : std::type_identity<label<Name.characters[Position]...>> {};
 
 /// Labels in the order written: the dimensions of an operand, repetitions kept, or those of an expression, each once.
 template <class... Labels>
@@ -95,9 +93,7 @@ struct label_list {
 template <class... Lists>
 struct concatenate;
 template <template <class...> class List, class... A>
-struct concatenate<List<A...>> {
-    using type = List<A...>;
-};
+struct concatenate<List<A...>> : std::type_identity<List<A...>> {};
 template <template <class...> class List, class... A, class... B, class... Rest>
 struct concatenate<List<A...>, List<B...>, Rest...> : concatenate<List<A..., B...>, Rest...> {};
 template <class... Lists>
@@ -112,9 +108,7 @@ inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v
 template <class A, class B>
 struct united;
 template <class... A>
-struct united<label_list<A...>, label_list<>> {
-    using type = label_list<A...>;
-};
+struct united<label_list<A...>, label_list<>> : std::type_identity<label_list<A...>> {};
 template <class... A, class B, class... Rest>
 struct united<label_list<A...>, label_list<B, Rest...>>
     : united<std::conditional_t<(std::is_same_v<A, B> || ...), label_list<A...>, label_list<A..., B>>,
@@ -122,9 +116,7 @@ struct united<label_list<A...>, label_list<B, Rest...>>
 template <class... Lists>
 struct all_united;
 template <class A>
-struct all_united<A> {
-    using type = A;
-};
+struct all_united<A> : std::type_identity<A> {};
 template <class A, class B, class... Rest>
 struct all_united<A, B, Rest...>
     : all_united<typename std::conditional_t<std::is_same_v<A, B>, std::type_identity<A>, united<A, B>>::type,

@@ -18,21 +18,14 @@ struct type_list {
 
 /// The leaves of an expression but its numbers, in the order written.
 template <class E>
-struct leaves_of {
-    using type = typename leaves_of<decltype(E::inner)>::type;
-};
+struct leaves_of : std::type_identity<typename leaves_of<decltype(E::inner)>::type> {};
 template <class Operand, class Labels>
-struct leaves_of<leaf<Operand, Labels>> {
-    using type = type_list<leaf<Operand, Labels>>;
-};
+struct leaves_of<leaf<Operand, Labels>> : std::type_identity<type_list<leaf<Operand, Labels>>> {};
 template <class T>
-struct leaves_of<constant<T>> {
-    using type = type_list<>;
-};
+struct leaves_of<constant<T>> : std::type_identity<type_list<>> {};
 template <class Function, class... Arguments>
-struct leaves_of<join_node<Function, Arguments...>> {
-    using type = concatenate_t<type_list<>, typename leaves_of<Arguments>::type...>;
-};
+struct leaves_of<join_node<Function, Arguments...>>
+    : std::type_identity<concatenate_t<type_list<>, typename leaves_of<Arguments>::type...>> {};
 template <class E>
 using leaves_t = typename leaves_of<E>::type;
 
@@ -44,18 +37,12 @@ void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
 }
 template <bool Reduced = false, class T, class Visit>
 void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
-template <bool Reduced, class... Nodes, class Visit>
-void for_each_leaf_in(const node_list<Nodes...>& nodes, const Visit& visit) {
-    for_each_leaf<Reduced>(nodes.first, visit);
-    if constexpr (sizeof...(Nodes) == 2) {
-        for_each_leaf<Reduced>(nodes.second, visit);
-    } else if constexpr (sizeof...(Nodes) > 2) {
-        for_each_leaf_in<Reduced>(nodes.rest, visit);
-    }
-}
 template <bool Reduced = false, class Function, class... Arguments, class Visit>
 void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
-    for_each_leaf_in<Reduced>(node.arguments, visit);
+    [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+        (for_each_leaf<Reduced>(argument<Position>(node.arguments), visit), ...);
+    }
+    (std::index_sequence_for<Arguments...>{});
 }
 template <bool Reduced = false, class E, class Visit>
 void for_each_leaf(const E& node, const Visit& visit) {
@@ -72,13 +59,8 @@ inline constexpr bool stands_in<refused_operand, Recorded> = true;
 
 /// All leaves of E may.
 template <bool Recorded, class E>
-inline constexpr bool leaves_stand_in = leaves_stand_in<Recorded, decltype(E::inner)>;
-template <bool Recorded, class Operand, class Labels>
-inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
-template <bool Recorded, class T>
-inline constexpr bool leaves_stand_in<Recorded, constant<T>> = true;
-template <bool Recorded, class Function, class... Arguments>
-inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
-    (leaves_stand_in<Recorded, Arguments> && ...);
+inline constexpr bool leaves_stand_in = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (stands_in<typename Leaves::operand_type, Recorded> && ...);
+}(leaves_t<E>{});
 
 }  // namespace einparallel::detail

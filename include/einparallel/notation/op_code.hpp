@@ -77,31 +77,18 @@ constexpr double operations_of(op_code code) {
 
 /// Which arguments a functor takes: by the type in which it computes.
 constexpr bool computes_in(op_code code, element_type type) {
-    switch (code) {
-        case op_code::negate:
-        case op_code::subtract:
-            return type.kind != 'b';
-        case op_code::floor:
-        case op_code::round:
-        case op_code::sign:
-        case op_code::relu:
-        case op_code::larger:
-        case op_code::smaller:
-        case op_code::less:
-        case op_code::less_equal:
-        case op_code::greater:
-        case op_code::greater_equal:
-        case op_code::place:
-            return type.kind != 'c';
-        case op_code::erf:
-        case op_code::gelu:
-        case op_code::angle:
-            return type.kind == 'f';
-        default:
-            const bool of_fractions = (code >= op_code::exp && code < op_code::add) || code == op_code::power ||
-                                      code == op_code::shifted_exponential;
-            return !of_fractions || type.kind == 'f' || type.kind == 'c';
+    const auto within = [code](op_code first, op_code last) { return code >= first && code <= last; };
+    if (code == op_code::negate || code == op_code::subtract) {
+        return type.kind != 'b';
     }
+    if (within(op_code::floor, op_code::relu) || within(op_code::larger, op_code::smaller) ||
+        within(op_code::less, op_code::greater_equal) || code == op_code::place) {
+        return type.kind != 'c';
+    }
+    const bool of_real = code == op_code::erf || code == op_code::gelu || code == op_code::angle;
+    const bool of_fractions =
+        within(op_code::exp, op_code::gelu) || code == op_code::power || code == op_code::shifted_exponential;
+    return type.kind == 'f' || (!of_real && (!of_fractions || type.kind == 'c'));
 }
 
 constexpr bool compares(op_code code) {

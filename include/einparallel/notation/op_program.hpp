@@ -119,7 +119,11 @@ public:
 
     /// True where ⊕ or an instruction is a functor of the user's, or some type is no element's: only a functor computes
     /// it then.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_opaque() const;
+    EINPARALLEL_INLINE [[nodiscard]] bool is_opaque() const {
+        return reduction_ == reduction::unknown || detail::any_in(instructions_, [](const op_instruction& each) {
+                   return each.code == op_code::opaque || each.kind == 'V';
+               });
+    }
     /// True where equal programs need not compute the same: ⊕ or an opaque instruction has a state.
     EINPARALLEL_INLINE [[nodiscard]] bool has_state() const {
         return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);

@@ -100,12 +100,6 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
     return last();
 }
 
-EINPARALLEL_INLINE bool op_program::is_opaque() const {
-    return reduction_ == reduction::unknown || detail::any_in(instructions_, [](const op_instruction& each) {
-               return each.code == op_code::opaque || each.kind == 'V';
-           });
-}
-
 EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {
     // How registers depend on the operands that come in summands: not at all, such that a sum of them may go through
     // summand by summand, or in any other way.
@@ -276,9 +270,7 @@ EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
         statement = detail::taken(text, "; ");
         read = made.read(statement);
     }
-    if (!read) {
-        throw error("op program: '" + std::string(statement) + "' is no instruction that can stand there");
-    }
+    detail::require(read, {"op program: '", statement, "' is no instruction that can stand there"});
     return made;
 }
 

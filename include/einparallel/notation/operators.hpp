@@ -258,8 +258,7 @@ struct sign_function : coded<op_code::sign> {
 };
 
 struct atan2_function : coded<op_code::angle> {
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
+    EINPARALLEL_HOST_DEVICE auto operator()(auto a, auto b) const {
         using std::atan2;
         return atan2(a, b);
     }
@@ -286,24 +285,15 @@ struct place_of : coded<op_code::place> {
 struct ranked_sum {};
 struct element_of_rank {
     static constexpr bool is_place = false;
-    template <class A, class Index>
-    constexpr A operator()(A a, Index /*rank*/) const {
-        return a;
-    }
+    constexpr auto operator()(auto a, auto /*rank*/) const { return a; }
 };
 struct place_of_rank {
     static constexpr bool is_place = true;
-    template <class A, class Index>
-    constexpr Index operator()(A /*a*/, Index rank) const {
-        return rank;
-    }
+    constexpr auto operator()(auto /*a*/, auto rank) const { return rank; }
 };
 
 struct relu_function : coded<op_code::relu> {
-    template <class A>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
-        return op::max_type{}(a, A(0));
-    }
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto a) const { return op::max_type{}(a, decltype(a)(0)); }
 };
 
 /// exp(x − c), the third line of the paper's softmax.
@@ -318,18 +308,12 @@ struct shifted_exponential : coded<op_code::shifted_exponential> {
 /// x as a T.
 template <class T>
 struct converted_to : coded<op_code::cast> {
-    template <class A>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(A x) const {
-        return converted<T>(x);
-    }
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(auto x) const { return converted<T>(x); }
 };
 
 /// x as it is, for the type that a vertex stores it in.
 struct unchanged : coded<op_code::cast> {
-    template <class T>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
-        return x;
-    }
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto x) const { return x; }
 };
 
 }  // namespace detail

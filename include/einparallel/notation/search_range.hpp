@@ -14,20 +14,8 @@
 
 namespace einparallel::detail {
 
-/// True where an element of the range equals `value`.
-template <class Value, class Range>
-bool found_in(const Value& value, const Range& range) {
-    for (const auto& each : range) {
-        if (each == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// True where the predicate holds for an element of the range at least.
-template <class Range, class Predicate>
-bool any_in(const Range& range, const Predicate& predicate) {
+bool any_in(const auto& range, const auto& predicate) {
     for (const auto& each : range) {
         if (std::invoke(predicate, each)) {
             return true;
@@ -36,9 +24,13 @@ bool any_in(const Range& range, const Predicate& predicate) {
     return false;
 }
 
+/// True where an element of the range equals `value`.
+bool found_in(const auto& value, const auto& range) {
+    return any_in(range, [&](const auto& each) { return each == value; });
+}
+
 /// True where it holds for every element.
-template <class Range, class Predicate>
-bool all_in(const Range& range, const Predicate& predicate) {
+bool all_in(const auto& range, const auto& predicate) {
     return !any_in(range, [&](const auto& each) { return !std::invoke(predicate, each); });
 }
 
@@ -58,12 +50,10 @@ auto find_in(Range&& range, const T& value, Of of = {}) {
         range, [&](const auto& each) { return each == value; }, of);
 }
 
-template <class Range, class Is>
-std::ptrdiff_t count_if_in(Range&& range, Is is) {
+std::ptrdiff_t count_if_in(auto&& range, auto is) {
     return std::count_if(std::begin(range), std::end(range), is);
 }
-template <class Range, class T>
-std::ptrdiff_t count_in(Range&& range, const T& value) {
+std::ptrdiff_t count_in(auto&& range, const auto& value) {
     return std::count(std::begin(range), std::end(range), value);
 }
 
@@ -99,8 +89,7 @@ auto list_of(const Range& range, Of of) {
     return made;
 }
 
-template <class Range, class Do>
-void for_each_in(Range&& range, Do what) {
+void for_each_in(auto&& range, auto what) {
     std::for_each(std::begin(range), std::end(range), what);
 }
 

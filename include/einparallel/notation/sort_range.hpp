@@ -14,8 +14,7 @@ void sort_range(Range& range, Less less = {}) {
 }
 
 /// The same, and every value once.
-template <class Range>
-void sort_unique(Range& range) {
+void sort_unique(auto& range) {
     sort_range(range);
     range.erase(std::unique(range.begin(), range.end()), range.end());
 }

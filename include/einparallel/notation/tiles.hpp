@@ -13,8 +13,7 @@ namespace einparallel::detail {
 
 /// f(tile) for the tiles that cut a box, in row-major order: so many indices of each side, fewer at its end.
 /// @pre no length is 0
-template <class F>
-void for_each_tile(const std::vector<interval>& sides, const std::vector<index>& lengths, F&& f) {
+void for_each_tile(const std::vector<interval>& sides, const std::vector<index>& lengths, auto&& f) {
     if (any_in(sides, &interval::empty)) {
         return;
     }
@@ -37,8 +36,7 @@ void for_each_tile(const std::vector<interval>& sides, const std::vector<index>&
 
 /// f(slab) for parts of a box that follow each other in row-major order: some indices of one side each, one index of
 /// the sides before it and all of those behind, as many as `most` bytes hold. The same for equal boxes everywhere.
-template <class F>
-void for_each_slab(const box& region, std::size_t element_bytes, std::size_t most, F&& f) {
+void for_each_slab(const box& region, std::size_t element_bytes, std::size_t most, auto&& f) {
     if (region.empty()) {
         return;
     }

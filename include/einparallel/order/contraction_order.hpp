@@ -46,8 +46,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The order for a product in memory: `extents` by label id, operands' dimensions without a label left out. None for an
 /// element-wise product, in which every operand has every label of the output and nothing else.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
-    bool at_once = false);
+    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, bool at_once = false);
 
 /// The order of a product that is contracted at once, and the labels that are fixed so that results on the way hold at
 /// most so many bytes at a time, where that is not 0: one after the other that which costs the fewest multiply-adds.
@@ -57,12 +56,8 @@ struct sliced_order {
     std::vector<bool> varies;  ///< which tensors, the operands and then the results, are others at other indices of
                                ///< fixed labels: the rest is kept; none: nothing is
 };
-/// Which tensors, the operands and then the results, are others where a fixed label is at another index.
-EINPARALLEL_INLINE std::vector<bool> varying(const std::vector<std::vector<label_id>>& operands,
-                                             const std::vector<pairwise_contraction>& steps,
-                                             const std::vector<label_id>& fixed);
 /// @throws error where more bytes are held with all labels fixed
-EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, std::span<const label_id> out,
+EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, label_span out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes);
 
@@ -106,7 +101,7 @@ std::vector<std::vector<label_id>> labels_of(std::span<const Operand> operands) 
 /// the handle of its result. `is_last` is true for the one that makes the output, whose labels are `out`. Without an
 /// order this is one contraction of all.
 template <class Operand, class Contract>
-auto contract_in_order(const std::vector<pairwise_contraction>& order, std::span<const label_id> out,
+auto contract_in_order(const std::vector<pairwise_contraction>& order, label_span out,
                        std::span<const Operand> operands, const Contract& contract) {
     if (order.empty()) {
         return contract(true, out, operands);
@@ -115,7 +110,7 @@ auto contract_in_order(const std::vector<pairwise_contraction>& order, std::span
     for (const pairwise_contraction& step : order) {
         const bool is_last = &step == &order.back();
         const Operand pair[] = {known[step.left], known[step.right]};
-        const std::span<const label_id> made = is_last ? out : step.labels;
+        const label_span made = is_last ? out : step.labels;
         known.push_back({contract(is_last, made, std::span<const Operand>(pair)), made});
     }
     return known.back().handle;

@@ -248,8 +248,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 }
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands,
-    bool at_once) {
+    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, bool at_once) {
     const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };

@@ -51,7 +51,7 @@ EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::ve
     return cost;
 }
 
-EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, std::span<const label_id> out,
+EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, label_span out,
                                              const std::vector<std::vector<label_id>>& operands,
                                              std::size_t element_bytes, std::size_t most_bytes) {
     sliced_order found;

@@ -50,8 +50,7 @@ struct limited_plan {
 /// time makes of every order of up to four tensors, and of more tensors of those that are better than all before. Each
 /// order takes a plan of the whole graph, at most 200 for one kind of product. Of a graph without products of three
 /// tensors and more, the plan.
-template <class PlanOf>
-limited_plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
+limited_plan plan_of_best_order(einsum_graph graph, const auto& plan_of) {
     constexpr std::size_t most_plans = 200;
     constexpr std::size_t few = 4;  // tensors: turns lead from every order to every other, 3 or 15
     limited_plan best = plan_of(graph);

@@ -31,10 +31,7 @@ public:
         fresh_ = true;
         return *this;
     }
-    template <class Value>
-    json_writer& member(std::string_view name, const Value& shown) {
-        return key(name).value(shown);
-    }
+    json_writer& member(std::string_view name, const auto& shown) { return key(name).value(shown); }
 
     /// Texts in quotes; numbers as the shortest text that reads back as the same value, in every locale; enumerations
     /// as words; null for an empty optional; arrays; and objects of the fields that describe() knows.

@@ -25,10 +25,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// FNV-1a over 64-bit words and bytes: the same on every rank for the same sequence of calls.
 class fingerprint {
 public:
-    template <std::integral Number>
-    fingerprint& add(Number number) {
-        return add_word(std::uint64_t(number));
-    }
+    fingerprint& add(std::integral auto number) { return add_word(std::uint64_t(number)); }
     template <class Value>
     fingerprint& add(const std::vector<Value>& values) {
         for_each_in(values, [&](const Value& each) { add(each); });

@@ -80,11 +80,8 @@ struct prepared_step {
 
 /// Bytes that a step sends, or receives.
 EINPARALLEL_SELDOM std::size_t bytes_of(const prepared_step& of, bool sent) {
-    std::size_t bytes = 0;
-    for (const prepared_message& each : of.messages) {
-        bytes += each.is_sent == sent ? each.elements.bytes : 0;
-    }
-    return bytes;
+    return sum_in(of.messages, std::size_t{0},
+                  [&](const prepared_message& each) { return each.is_sent == sent ? each.elements.bytes : 0; });
 }
 
 /// Room for the messages of any one step.

@@ -19,10 +19,9 @@ namespace einparallel {
 EINPARALLEL_SELDOM void trace::prepare(const plan& of, int rank, std::size_t spans) {
     rank_ = rank;
     spans_.reserve(spans);
-    vertices_.clear();
-    for (const planned_vertex& each : of.vertices()) {
-        vertices_.push_back({detail::full_name(of, each), each.bytes, each.bytes_again, each.is_input()});
-    }
+    vertices_ = detail::list_of(of.vertices(), [&](const planned_vertex& each) {
+        return vertex_line{detail::full_name(of, each), each.bytes, each.bytes_again, each.is_input()};
+    });
 }
 
 EINPARALLEL_SELDOM void trace::share(const communicator& ranks) {

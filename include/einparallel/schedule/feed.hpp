@@ -27,8 +27,7 @@ EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>&
 /// phases than slices. The master contracts its own part in as many pieces as there are phases, straight into the
 /// output, where what the workers send back lands as well. Its part is larger by two slices, so that the pieces are
 /// alike: ranks wait for each other in every phase.
-template <class Sink>
-void feed_workers(Sink& sink, const task& work, buffer_id output) {
+void feed_workers(auto& sink, const task& work, buffer_id output) {
     const int phases = work.feed.slices + 2;
     const interval own = fed_ranges(work, work.feed.master)[std::size_t(work.feed.label)];
     sink.slice(work.feed.label, phases);

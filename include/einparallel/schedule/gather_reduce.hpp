@@ -18,8 +18,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// - Where every replica has a piece: q-1 phases. In phase t a rank hands the piece that it got last to the previous
 ///   replica and receives the next one, straight into its place in the block.
 /// - Else every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases.
-template <class Sink>
-buffer_id gather(Sink& sink, const distribution& resting, std::size_t element_bytes, buffer_id piece) {
+buffer_id gather(auto& sink, const distribution& resting, std::size_t element_bytes, buffer_id piece) {
     if (resting.replication() == 1) {
         return piece;
     }
@@ -52,8 +51,7 @@ buffer_id gather(Sink& sink, const distribution& resting, std::size_t element_by
 ///   order beginning with the owner's, so the result is the same in every run.
 /// - Else every chunk comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕
 ///   take turns.
-template <class Sink>
-void reduce(Sink& sink, const task& work, buffer_id block, buffer_id output) {
+void reduce(auto& sink, const task& work, buffer_id block, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     sink.repeat(reduce_phase, 0, 1, [&](auto& now, int) { now.move(output, block, ring.piece(0)); });
     // What `peer` has of a region is added to this rank's in the phase behind.
@@ -85,8 +83,7 @@ EINPARALLEL_INLINE distribution row_of_sums(const task& work);
 /// Writes what ranks hand on of running sums: `block` has those of the rank's own terms, and then of all terms before,
 /// too. In round r a rank sends what its last 2^r blocks sum to 2^r ranks on and adds what it receives: ⌈log2 q⌉ rounds
 /// with a row of the block each.
-template <class Sink>
-void hand_on(Sink& sink, const task& work, buffer_id block) {
+void hand_on(auto& sink, const task& work, buffer_id block) {
     const distribution shared = row_of_sums(work);
     const auto ranks = sink.ring(shared, work.output_bytes);
     if (ranks.size() == 1) {

@@ -34,9 +34,7 @@ EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_
 EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id place) {
     int times = 0;
     const auto count = [&](const auto& parts) {
-        for (const auto& each : parts) {
-            times += each.place == place ? 1 : 0;
-        }
+        times += int(count_if_in(parts, [&](const auto& each) { return each.place == place; }));
     };
     count(in.receives);
     count(in.sends);

@@ -28,9 +28,8 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region)
 
 /// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes
 /// the copy.
-template <class Copy>
 void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
-                   Copy copy) {
+                   auto copy) {
     for (message& each : messages) {
         const buffer& place = of_rank[each.place];
         const std::size_t bytes = bytes_of(of_rank, each.place, each.region);

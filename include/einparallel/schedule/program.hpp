@@ -37,10 +37,6 @@ struct program;
 
 namespace EINPARALLEL_DETAIL {
 
-/// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
-/// @pre contains(whole, region)
-EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
-
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
 
@@ -125,10 +121,22 @@ struct step {
     [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty(); }
 
     /// Adds messages, and moves of this rank's own elements, where the region is not empty.
-    EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region);
-    EINPARALLEL_INLINE void receive(int peer, buffer_id place, const box& region);
+    EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region) {
+        if (!region.empty()) {
+            sends.push_back({peer, place, region});
+        }
+    }
+    EINPARALLEL_INLINE void receive(int peer, buffer_id place, const box& region) {
+        if (!region.empty()) {
+            receives.push_back({peer, place, region});
+        }
+    }
     EINPARALLEL_INLINE void move(buffer_id into, buffer_id from, const box& region,
-                                 std::size_t of_sum = local_move::no_vertex);
+                                 std::size_t of_sum = local_move::no_vertex) {
+        if (!region.empty()) {
+            work.emplace_back(local_move{into, from, region, of_sum});
+        }
+    }
 };
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in

@@ -9,14 +9,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides) {
-    index elements = 0;
-    for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
-        elements += (region.sides[dimension].begin - whole.sides[dimension].begin) * strides[dimension];
-    }
-    return elements;
-}
-
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
     return place.strides.empty() ? dense_strides(place.region) : place.strides;
 }
@@ -60,24 +52,6 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
-
-EINPARALLEL_INLINE void step::send(int peer, buffer_id place, const box& region) {
-    if (!region.empty()) {
-        sends.push_back({peer, place, region});
-    }
-}
-
-EINPARALLEL_INLINE void step::receive(int peer, buffer_id place, const box& region) {
-    if (!region.empty()) {
-        receives.push_back({peer, place, region});
-    }
-}
-
-EINPARALLEL_INLINE void step::move(buffer_id into, buffer_id from, const box& region, std::size_t of_sum) {
-    if (!region.empty()) {
-        work.emplace_back(local_move{into, from, region, of_sum});
-    }
-}
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
     const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.place, sent.region); };

@@ -97,8 +97,7 @@ public:
         return place;
     }
 
-    template <class Body>
-    void repeat(std::size_t phase, int first, int end, Body body) {
+    void repeat(std::size_t phase, int first, int end, auto body) {
         for (int turn = first; turn < end; ++turn) {
             body(at(phase + std::size_t(turn)), turn);
         }
@@ -213,8 +212,7 @@ public:
     /// Every piece has a binomial tree over the ring, whose root is its owner. Calls
     /// visit(step, piece, whether this rank owns it, peer, whether that is the lower end) for each edge that ends here;
     /// the edges of level l span 2^l replicas.
-    template <class PhaseOf, class Visit>
-    void for_each_tree_edge(const replica_ring& ring, PhaseOf phase_of, Visit visit) {
+    void for_each_tree_edge(const replica_ring& ring, auto phase_of, auto visit) {
         for (int owner = 0; owner < ring.size(); ++owner) {
             const int number = (ring.self - owner + ring.size()) % ring.size();  // in the tree; the owner is 0
             const box region = ring.piece(-number);
@@ -229,8 +227,7 @@ public:
         }
     }
 
-    template <class Visit>
-    void for_each_worker(step& /*now*/, const task& work, Visit visit) const {
+    void for_each_worker(step& /*now*/, const task& work, auto visit) const {
         for (int worker = 0; worker < work.ranks.size(); ++worker) {
             if (worker != rank_) {
                 visit(worker);

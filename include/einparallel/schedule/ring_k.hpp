@@ -19,8 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Memory: three halves are alive at once (recv, comp, send). Roles rotate, so a half takes the place that the one
 /// three turns before has left: counted from the end, the second half of the output, the first half, and one extra
 /// place (recorder::add_half).
-template <class Sink>
-void ring_k(Sink& sink, const task& work, buffer_id output) {
+void ring_k(auto& sink, const task& work, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     const int last = 2 * ring.size() - 1;
     const auto half_of = [&](int turn) { return ring.half(1 + turn / 2, turn % 2); };

@@ -15,8 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// receives the next one: q phases, q contractions and q-1 transfers of one piece. What it holds at rest is read only;
 /// of the pieces received two are alive at once. Pieces that are cut along a label of the output make a slice of it
 /// each; along another one the first overwrites the output (with nothing, if it has no element) and the others add.
-template <class Sink>
-void ring_mn(Sink& sink, const task& work, std::size_t travelling, buffer_id output) {
+void ring_mn(auto& sink, const task& work, std::size_t travelling, buffer_id output) {
     const distribution& resting = work.operands[travelling];
     const auto ring = sink.ring(resting, work.operand_bytes[travelling]);
     const std::vector<label_id>& labels = work.form.operands[travelling];

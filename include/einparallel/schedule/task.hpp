@@ -67,7 +67,9 @@ struct task {
     }
 
     /// Labels of the einsum itself; those of pending sums stand behind them.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t own_labels() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t own_labels() const {
+        return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
+    }
 
     friend bool operator==(const task&, const task&) = default;
 };

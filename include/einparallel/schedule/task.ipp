@@ -68,9 +68,8 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
 
 /// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
 /// the dimension with the largest block.
-template <class Suits>
 std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks,
-                       index pieces, Suits suits) {
+                       index pieces, auto suits) {
     const std::vector<index> bounds = bounds_of(labels, extents);
     std::size_t largest = 0;
     index largest_extent = -1;
@@ -117,10 +116,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> task::held_operands() const {
         }
     }
     return all;
-}
-
-EINPARALLEL_INLINE std::size_t task::own_labels() const {
-    return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
 }
 
 EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vector<index>& extents,

@@ -26,8 +26,7 @@ EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 EINPARALLEL_INLINE double pieces_of_k_ring(const task& work);
 
 /// Writes what a rank does for a task; of master–worker, what the master does. `output`: for the rank's piece of it.
-template <class Sink>
-void write_vertex(Sink& sink, const task& work, buffer_id output) {
+void write_vertex(auto& sink, const task& work, buffer_id output) {
     if (work.travelling == all_travel) {
         feed_workers(sink, work, output);
         return;

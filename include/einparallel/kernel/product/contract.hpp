@@ -74,18 +74,11 @@ class product_kernel final : public detail::reducing_kernel {
 public:
     /// @pre operand_count >= 1
     product_kernel(T scale, std::size_t operand_count)
-        : detail::reducing_kernel(detail::product_program(scale, operand_count)),
+        : detail::reducing_kernel(detail::product_program(scale, operand_count), detail::row_reduction_of<T>(op::sum)),
           scale_(scale),
-          operand_count_(operand_count) {
-        this->reduction_ = detail::row_reduction_of<T>(op::sum);
-    }
+          operand_count_(operand_count) {}
 
     void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_); }
-
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
 
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
 

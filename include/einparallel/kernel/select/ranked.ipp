@@ -2,9 +2,7 @@
 
 #include <einparallel/kernel/select/ranked.hpp>
 
-#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/softmax.hpp>
-#include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/op_program.hpp>
@@ -23,55 +21,29 @@ EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& wo
     const auto* const ranks = static_cast<const index*>(call.operands[1].data);
     const index last = ranks[(loops.lengths[0] - 1) * call.operands[1].strides[0]];
     require(last < loops.lengths[1], {too_many_ranks(last + 1, loops.lengths[1])});
-    const odometer::loop_list around = output_loops(loops.rows);
-    const index none[2] = {0, 0};
-    const index* const moves = around.empty() ? none : loops.rows.of(loops.rows.size() - 1);
     constexpr index worth = index{1} << 13;  // elements for each thread
-    const index points = element_count(loops.rows.extents);
-    const auto threads =
-        int(std::clamp<index>(std::min(points * loops.lengths[1] / worth, points), 1, available_threads()));
-    for_each_stretch(loops.rows, around, loops.lengths[1], threads, [&](const index* at, index first, index rows) {
+    loops.for_each_run(loops.lengths[1], worth, 1, [&](index into, index from, index rows) {
         const scratch_memory places(std::size_t(loops.lengths[1]) * sizeof(index));
-        for (index row = first; row < first + rows; ++row) {
-            work.row({static_cast<std::byte*>(call.output.data) + (at[0] + row * moves[0]) * index(work.made.bytes),
-                      loops.steps[0],
-                      static_cast<const std::byte*>(call.operands[0].data) +
-                          (at[1] + row * moves[1]) * index(work.element.bytes),
-                      loops.steps[1], loops.lengths[1], ranks, call.operands[1].strides[0], loops.lengths[0],
-                      reinterpret_cast<index*>(places.data())});
+        for (index row = 0; row < rows; ++row) {
+            const index z = (into + row * loops.moves[0]) * index(work.made.bytes);
+            const index x = (from + row * loops.moves[1]) * index(work.element.bytes);
+            work.row({static_cast<std::byte*>(call.output.data) + z, loops.steps[0],
+                      static_cast<const std::byte*>(call.operands[0].data) + x, loops.steps[1], loops.lengths[1], ranks,
+                      call.operands[1].strides[0], loops.lengths[0], reinterpret_cast<index*>(places.data())});
         }
     });
 }
 
-class ranked_kernel final : public kernel {
-public:
-    ranked_kernel(const ranked_work& work, index count) : kernel(program_of(work)), work_(work), count_(count) {}
-
-    void contract(const block_call& call) const override { run_ranked(call, work_); }
-    void combine(std::span<const index> /*extents*/, void* /*into*/, std::span<const index> /*into_strides*/,
-                 const void* /*from*/, std::span<const index> /*from_strides*/) const override {}
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool takes_parts() const override { return false; }
-    /// Of a point of both labels; a comparison or so for each element of a row.
-    [[nodiscard]] double operations_per_point() const override { return 4.0 / double(std::max<index>(count_, 1)); }
-
-private:
-    static op_program program_of(const ranked_work& work) {
-        const std::array both{work.element, element_type_of<index>()};
-        op_program program(reduction::unknown, both);
-        const op_register read[] = {0, 1};
-        op_function function;
-        function.name = work.is_place ? "place_of_largest" : "largest";
-        program.call(function, work.made, work.made, read);
-        return program;
-    }
-
-    ranked_work work_;
-    index count_;
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count) {
-    return std::shared_ptr<const kernel>(new ranked_kernel(work, count));
+    op_program program(reduction::unknown, std::array{work.element, element_type_of<index>()});
+    const op_register read[] = {0, 1};
+    op_function function;
+    function.name = work.is_place ? "place_of_largest" : "largest";
+    program.call(function, work.made, work.made, read);
+    // Of a point of both labels; a comparison or so for each element of a row.
+    const double operations = 4.0 / double(std::max<index>(count, 1));
+    return std::shared_ptr<const kernel>(new called_kernel(
+        std::move(program), {}, [work](const block_call& call) { run_ranked(call, work); }, {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

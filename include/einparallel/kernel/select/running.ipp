@@ -2,10 +2,7 @@
 
 #include <einparallel/kernel/select/running.hpp>
 
-#include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/softmax.hpp>
-#include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/op_program.hpp>
 
@@ -17,32 +14,23 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& work, label_id terms, label_id sums) {
     const row_loops loops(call, sums, terms);
-    if (loops.rows.output_empty) {
-        return;
-    }
     const auto range = [&](label_id label, index length) {
         const index begin = call.first.empty() ? 0 : call.first[std::size_t(label)];
         return interval{begin, begin + length};
     };
     const interval written = range(sums, loops.lengths[0]);
     const interval summed = range(terms, loops.lengths[1]);
-    const odometer::loop_list around = output_loops(loops.rows);
-    const index none[2] = {0, 0};
-    const index* const moves = around.empty() ? none : loops.rows.of(loops.rows.size() - 1);
     const index bytes = index(work.element.bytes);
-    const index widest = moves[0] == 1 && moves[1] == 1 ? 8192 / bytes : 1;
+    const index widest = loops.moves[0] == 1 && loops.moves[1] == 1 ? 8192 / bytes : 1;
     const bool combines = call.mode == write_mode::combine;
     constexpr index worth = index{1} << 15;  // elements for each thread
-    const index points = element_count(loops.rows.extents);
-    const auto threads =
-        int(std::clamp<index>(std::min(points * written.size() / worth, points / widest), 1, available_threads()));
-    for_each_stretch(loops.rows, around, written.size(), threads, [&](const index* at, index first, index rows) {
+    loops.for_each_run(written.size(), worth, widest, [&](index into, index from, index rows) {
         const scratch_memory memory(std::size_t(widest * bytes));
-        for (const index end = first + rows; first < end; first += widest) {
-            const index width = std::min(widest, end - first);
-            std::byte* z = static_cast<std::byte*>(call.output.data) + (at[0] + first * moves[0]) * bytes;
+        for (index first = 0; first < rows; first += widest) {
+            const index width = std::min(widest, rows - first);
+            std::byte* z = static_cast<std::byte*>(call.output.data) + (into + first * loops.moves[0]) * bytes;
             const std::byte* x =
-                static_cast<const std::byte*>(call.operands[0].data) + (at[1] + first * moves[1]) * bytes;
+                static_cast<const std::byte*>(call.operands[0].data) + (from + first * loops.moves[1]) * bytes;
             copy_rows(bytes, {memory.data()}, {work.sum.identity.data(), 0}, width);
             const auto run = [&](index count, bool writes, bool reads) {
                 work.rows(memory.data(), writes ? z : nullptr, reads ? x : nullptr, count, width, loops.steps[0],
@@ -60,33 +48,14 @@ EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& 
     });
 }
 
-class running_kernel final : public reducing_kernel {
-public:
-    running_kernel(const running_work& work, index extent)
-        : reducing_kernel(op_program(work.by, {&work.element, 1})), work_(work), extent_(extent) {
-        this->reduction_ = work.sum;
-    }
-
-    void contract(const block_call& call) const override {
-        run_running(call, work_, row_loops::other_label(call.operands[0].labels, call.output.labels),
-                    row_loops::other_label(call.output.labels, call.operands[0].labels));
-    }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool takes_parts() const override { return false; }
-    /// Of a point of both labels.
-    [[nodiscard]] double operations_per_point() const override { return 2.0 / double(std::max<index>(extent_, 1)); }
-
-private:
-    running_work work_;
-    index extent_;
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent) {
-    return std::shared_ptr<const kernel>(new running_kernel(work, extent));
+    const auto contract = [work](const block_call& call) {
+        run_running(call, work, row_loops::other_label(call.operands[0].labels, call.output.labels),
+                    row_loops::other_label(call.output.labels, call.operands[0].labels));
+    };
+    const double operations = 2.0 / double(std::max<index>(extent, 1));  // of a point of both labels
+    return std::shared_ptr<const kernel>(
+        new called_kernel(op_program(work.by, {&work.element, 1}), work.sum, contract, {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

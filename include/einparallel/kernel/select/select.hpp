@@ -55,6 +55,6 @@ select_work select_work_of(std::vector<data_index> indices, bool replaces) {
 /// where elements are replaced, names one twice
 EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work);
 
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(select_work work);
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -34,8 +34,7 @@ public:
             const label_id label = places.labels[0];
             const index size = call.extents[std::size_t(label)];
             chosen_.push_back({size > 0 ? *static_cast<const index*>(places.data) : 0, size,
-                               along(call.output.labels, call.output.strides, label),
-                               along(call.operands[0].labels, call.operands[0].strides, label),
+                               stride_along(call.output, label), stride_along(call.operands[0], label),
                                static_cast<const std::byte*>(call.operands[1 + each].data)});
             in_output_ = in_output_ || found_in(label, call.output.labels);
             extents_[std::size_t(label)] = 1;
@@ -149,13 +148,6 @@ private:
         const std::byte* tokens;
     };
 
-    static index along(std::span<const label_id> labels, std::span<const index> strides, label_id label) {
-        index stride = 0;
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            stride += labels[dimension] == label ? strides[dimension] : 0;
-        }
-        return stride;
-    }
     [[nodiscard]] bool moves_tokens(std::size_t loop) const {
         const index* const moves = nest_.of(loop);
         return any_in(std::span(moves + 2, nest_.slots - 2), [](index move) { return move != 0; });
@@ -172,8 +164,7 @@ private:
 
     /// Calls selected(into, from, count) for places of the output and of X, many at a time, and others(into, count) for
     /// those of the output where the block lacks what is chosen.
-    template <class Selected, class Others>
-    void for_each_points(const loop_nest& points, const Selected& selected, const Others& others) const {
+    void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
         odometer::loop_list outer;
         for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
             outer.push_back(loop);
@@ -265,7 +256,7 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
         }
         const small_vector<index, 8> none(extents.size(), 0);
         const void* from = work.sum.identity.data();
-        std::span<const index> strides(none.data(), none.size());
+        index_span strides(none.data(), none.size());
         if (work.replaces) {
             from = call.operands.back().data;
             strides = call.operands.back().strides;
@@ -308,36 +299,14 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
     return program;
 }
 
-class select_kernel final : public reducing_kernel {
-public:
-    select_kernel(op_program program, select_work work) : reducing_kernel(std::move(program)), work_(std::move(work)) {
-        this->reduction_ = work_.sum;
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work) {
+    double operations = 2;  // of a point with one place along each label that a token chooses
+    for (const data_index& each : work.indices) {
+        operations /= double(std::max<index>(each.extent, 1));
     }
-
-    void contract(const block_call& call) const override { run_select(call, work_); }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        this->combine_boxes(extents, into, into_strides, from, from_strides);
-    }
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool replaces() const override { return work_.replaces; }
-    [[nodiscard]] bool takes_parts() const override { return !work_.replaces; }
-    /// Of a point with one place along each label that a token chooses.
-    [[nodiscard]] double operations_per_point() const override {
-        double operations = 2;
-        for (const data_index& each : work_.indices) {
-            operations /= double(std::max<index>(each.extent, 1));
-        }
-        return operations;
-    }
-
-private:
-    select_work work_;
-};
-
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(select_work work) {
-    op_program program = program_of_select(work);
-    return std::shared_ptr<const kernel>(new select_kernel(std::move(program), std::move(work)));
+    return std::shared_ptr<const kernel>(new called_kernel(program_of_select(work), work.sum,
+                                                           [work](const block_call& call) { run_select(call, work); },
+                                                           {operations, !work.replaces, work.replaces}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

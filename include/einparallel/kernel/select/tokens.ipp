@@ -20,8 +20,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Calls visit(i, token at i · stride) for some of them.
-template <class Visit>
-void for_each_token(element_type element, const std::byte* first, index stride, index count, const Visit& visit) {
+void for_each_token(element_type element, const std::byte* first, index stride, index count, const auto& visit) {
     with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_integral_v<T>) {
             const T* const tokens = reinterpret_cast<const T*>(first);
@@ -33,8 +32,7 @@ void for_each_token(element_type element, const std::byte* first, index stride, 
 }
 
 /// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
-EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token,
-                                              std::span<const index> at) {
+EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token, index_span at) {
     std::string place;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
