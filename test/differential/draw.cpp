@@ -54,15 +54,12 @@ public:
                 find_extents(read);
             }
         }
+        find_made_extents();
         for (std::size_t each = 0; each < lines_.size(); ++each) {
             grow(lines_[each]);
             made_.truth += (each > 0 ? ";" : "") + lines_[each].text;
         }
-        for (const line& each : lines_) {
-            if (each.left.at.empty() && made_.tensors.count(each.left.name) > 0) {
-                made_.tensors[each.left.name] = extents_by(each.left.labels);
-            }
-        }
+        find_made_extents();
         for (const line& each : lines_) {
             bound_indices(each);
         }
@@ -217,6 +214,14 @@ private:
             const long least = each.is_label ? made_.extents.at(each.terms.front().second.labels[0])
                                              : std::max(needed(each), 1L) + more;
             extents[dimension] = std::max(extents[dimension], least);
+        }
+    }
+
+    void find_made_extents() {
+        for (const line& each : lines_) {
+            if (each.left.at.empty() && made_.tensors.count(each.left.name) > 0) {
+                made_.tensors[each.left.name] = extents_by(each.left.labels);
+            }
         }
     }
 

@@ -249,7 +249,7 @@ public:
         std::vector<written_case> made;
         for (int number = 0; number < count; ++number) {
             const int kind = type == 'b' ? std::vector<int>{0, 10, 11, 12}[static_cast<std::size_t>(number % 4)]
-                                         : number % statement_maker::indexed_kinds;
+                                         : kind_++ % statement_maker::indexed_kinds;
             made.push_back(
                 writer_.program(statements_.make_indexed(kind, type, deferred, deferred ? "il" : "ilu"), deferred));
             made.back().draws = draws;
@@ -271,6 +271,7 @@ private:
     einsum_maker einsums_;
     statement_maker statements_;
     writer writer_;
+    int kind_ = 0;  // of statements at indices: each call goes on where the last one ended
     std::set<std::string> seen_;
 };
 
@@ -346,18 +347,18 @@ int main(int argc, char** argv) {
     deferred.push_back(taken_out(deferred.back(), calls_functor));
 
     // At indices: behind all others, which stay what they are.
-    immediate.push_back(cases.indexed(26, 'd', false, 30));
-    append(immediate.back(), cases.indexed(13, 'i', false, 30));
-    append(immediate.back(), cases.indexed(7, 'f', false, 30));
-    append(immediate.back(), cases.indexed(7, 'z', false, 30));
-    append(immediate.back(), cases.indexed(4, 'c', false, 30));
-    append(immediate.back(), cases.indexed(6, 'b', false, 30));
+    immediate.push_back(cases.indexed(20, 'd', false, 36));
+    append(immediate.back(), cases.indexed(12, 'i', false, 36));
+    append(immediate.back(), cases.indexed(6, 'f', false, 36));
+    append(immediate.back(), cases.indexed(6, 'z', false, 36));
+    append(immediate.back(), cases.indexed(4, 'c', false, 36));
+    append(immediate.back(), cases.indexed(6, 'b', false, 36));
     deferred.push_back(cases.indexed(13, 'd', true, 18));
     append(deferred.back(), cases.indexed(3, 'f', true, 18));
     append(deferred.back(), cases.indexed(3, 'z', true, 18));
     append(deferred.back(), cases.indexed(4, 'i', true, 18));
     append(deferred.back(), cases.indexed(3, 'b', true, 18));
-    append(deferred.back(), cases.indexed_chains(9, 'd', 18));
+    append(deferred.back(), cases.indexed_chains(10, 'd', 18));
     append(deferred[2], taken_out(deferred.back(), calls_functor));
 
     const std::string folder = argv[1];

@@ -85,10 +85,22 @@ public:
         }
     }
 
-    /// Changes where a statement writes.
-    void change_left(statement& line) {
+    /// Changes where a statement writes, unless more labels than `unsaid` would stand in functions only.
+    void change_left(statement& line, std::size_t unsaid) {
+        const statement before = line;
+        const index_world world = world_;
+        write_elsewhere(line);
+        if (unsaid_labels(line).size() > unsaid) {
+            line = before;
+            world_ = world;
+        }
+    }
+
+private:
+    void write_elsewhere(statement& line) {
         std::vector<place> at = line.written().places();
-        const int how = random_.between(0, 3);
+        const bool merges = at.size() > 1 && line.assignment != "=" && random_.chance(60);
+        const int how = merges ? 1 : random_.between(0, 2);
         if (how == 0 && !at.empty()) {  // data, alone or beside labels
             const auto named = static_cast<std::size_t>(random_.between(0, static_cast<int>(at.size()) - 1));
             at[named] = data(at[named].of, line.assignment == "=" || random_.chance(70));
@@ -96,7 +108,7 @@ public:
                 at[dimension] =
                     dimension != named && random_.chance(25) ? function({{'1', at[dimension].of[0]}}) : at[dimension];
             }
-        } else if (how == 1 && at.size() > 1 && line.assignment != "=") {  // several indices name one element
+        } else if (merges) {  // several indices name one element
             const std::size_t last = at.size() - 1;
             at[last - 1] = function({{unit(), at[last - 1].of[0]}, {unit(), at[last].of[0]}});
             at.pop_back();
@@ -120,7 +132,6 @@ public:
         world_.ranks[line.name] = line.rank();
     }
 
-private:
     /// The coefficient of a label on the left of what is recorded is 1 or -1.
     char unit() { return random_.chance(30) ? '1' : deferred_ ? 'u' : 'n'; }
 

@@ -167,7 +167,7 @@ public:
         return program_;
     }
 
-    static constexpr int indexed_chains = 9;
+    static constexpr int indexed_chains = 10;
 
     /// Several statements, of which later ones read, or write, what earlier ones made at functions of labels and at
     /// data.
@@ -195,7 +195,7 @@ public:
         };
         const auto shifted = [&](char label) { return indices.function({{random_.chance(70) ? '1' : 'n', label}}); };
         const auto one = [&](char label) { return indices.function({{random_.chance(50) ? '1' : 'u', label}}); };
-        const char whole = kind == 3 || kind == 4 || kind == 6 ? 'Z' : 'T';
+        const char whole = kind == 3 || kind == 4 || kind == 6 || kind == 8 ? 'Z' : 'T';
         line(leaf(whole, on({i, l})), "=", times({input('A', on({i, j})), input('B', on({j, l}))}));
         program_.outputs = random_.chance(30) && whole == 'T' ? "ZT" : "Z";
         program_.ranks[whole] = 2;
@@ -244,6 +244,10 @@ public:
                      times({at('T', {padded(indices.function({{'1', m}, {'1', k}})), padded(shifted(n))}),
                             input('C', on({k})), input('D', on({m, n}))}));
                 break;
+            case 8:  // a product of polynomials: several indices name one element
+                line(at('Z', {indices.function({{'1', k}, {'u', m}}), at_label(l)}),
+                     "+=", times({input('C', on({k})), input('D', on({m, l}))}));
+                break;
             default:  // from back to front, beside a row, its maximum
                 line(leaf('Z', on({k})), "=",
                      over("max", {},
@@ -286,9 +290,11 @@ private:
         made.assignment = random_.chance(70) ? "=" : random_.chance(50) || is_bool() ? "+=" : "-=";
         program_.ranks['Z'] = left_.size();
         if (indices != nullptr) {
-            indices->change_operands(made, uses_output_ ? 0 : 1);
-            if (!uses_output_ && random_.chance(45)) {
-                indices->change_left(made);
+            do {
+                indices->change_operands(made, uses_output_ ? 0 : 1);
+            } while (program_.parameters == 0 && program_.tokens.empty());
+            if (!uses_output_ && random_.chance(55)) {
+                indices->change_left(made, 1);
                 program_.inputs += made.at.empty() || made.assignment != "=" ? "" : "Z";
             }
         }
