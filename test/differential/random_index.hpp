@@ -100,7 +100,7 @@ private:
     void write_elsewhere(statement& line) {
         std::vector<place> at = line.written().places();
         const bool merges = at.size() > 1 && line.assignment != "=" && random_.chance(60);
-        const int how = merges ? 1 : random_.between(0, 2);
+        const int how = merges ? 1 : random_.between(0, 1);
         if (how == 0 && !at.empty()) {  // data, alone or beside labels
             const auto named = static_cast<std::size_t>(random_.between(0, static_cast<int>(at.size()) - 1));
             at[named] = data(at[named].of, line.assignment == "=" || random_.chance(70));
