@@ -107,14 +107,14 @@ void coverage::count_case(std::string_view truth, std::string_view extents, std:
 
 void coverage::count_indices(const oracle::leaf& operand, const std::string& where) {
     for (const oracle::place& each : operand.at) {
-        const auto is_data = [](const auto& term) { return term.second.name != '\0'; };
-        const std::string what = each.terms.empty()                                               ? "fixed"
-                                 : std::any_of(each.terms.begin(), each.terms.end(), is_data)     ? "data"
-                                 : each.terms.size() > 1                                          ? "of two labels"
-                                 : each.is_label                                                  ? "label"
-                                 : each.terms.front().first == 1 || each.terms.front().first == 0 ? "shifted"
-                                 : each.terms.front().first < 0                                   ? "backwards"
-                                                                                                  : "with steps";
+        const auto is_data = [](const auto& term) { return term.of.name != '\0'; };
+        const std::string what = each.terms.empty()                                                 ? "fixed"
+                                 : std::any_of(each.terms.begin(), each.terms.end(), is_data)       ? "data"
+                                 : each.terms.size() > 1                                            ? "of two labels"
+                                 : each.is_label                                                    ? "label"
+                                 : each.terms.front().factor == 1 || each.terms.front().factor == 0 ? "shifted"
+                                 : each.terms.front().factor < 0                                    ? "backwards"
+                                                                                                    : "with steps";
         count("index", what + where);
         count("index", "padded", each.before + each.after > 0 ? 1 : 0);
     }

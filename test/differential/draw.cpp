@@ -148,7 +148,7 @@ private:
         }
         return nullptr;
     }
-    static long factor_of(const place& of) { return of.terms.front().first; }
+    static long factor_of(const place& of) { return of.terms.front().factor; }
 
     std::vector<long> extents_by(const std::string& labels) const {
         std::vector<long> all;
@@ -211,8 +211,8 @@ private:
         for (std::size_t dimension = 0; dimension < read.at.size(); ++dimension) {
             const place& each = read.at[dimension];
             const long more = each.is_label ? 0 : data_in(each) != nullptr ? between(0, 6) : between(0, 2);
-            const long least = each.is_label ? made_.extents.at(each.terms.front().second.labels[0])
-                                             : std::max(needed(each), 1L) + more;
+            const long least =
+                each.is_label ? made_.extents.at(each.terms.front().of.labels[0]) : std::max(needed(each), 1L) + more;
             extents[dimension] = std::max(extents[dimension], least);
         }
     }
@@ -227,12 +227,10 @@ private:
 
     static bool is_function_of(const place& of, char label) {
         return !of.is_label && std::any_of(of.terms.begin(), of.terms.end(), [&](const auto& term) {
-            return term.second.name == '\0' && term.second.labels[0] == label && term.first != 0;
+            return term.of.name == '\0' && term.of.labels[0] == label && term.factor != 0;
         });
     }
-    static bool is_alone(const place& of, char label) {
-        return of.is_label && of.terms.front().second.labels[0] == label;
-    }
+    static bool is_alone(const place& of, char label) { return of.is_label && of.terms.front().of.labels[0] == label; }
 
     void grow(const line& of) {
         std::vector<leaf> reads = of.reads;

@@ -31,11 +31,11 @@ struct tensor {
     [[nodiscard]] long size() const;
 };
 
-struct leaf;
+struct summand;
 
 /// An index: Σ factor · label + Σ factor · operand + constant.
 struct place {
-    std::vector<std::pair<long, leaf>> terms;  ///< a label is a leaf without a name
+    std::vector<summand> terms;
     long constant = 0;
     bool is_label = false;  ///< a label alone
     long before = 0;        ///< elements that stand around the tensor
@@ -48,6 +48,12 @@ struct leaf {
     char name = 'A';
     std::string labels;     ///< by dimension; with places all that stand in them, once each
     std::vector<place> at;  ///< by dimension; empty where each is a label or a dot
+};
+
+/// A term of an index.
+struct summand {
+    long factor = 1;
+    leaf of;  ///< a label is one without a name
 };
 
 /// By dimension, labels as well.
