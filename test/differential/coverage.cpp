@@ -19,10 +19,13 @@ void coverage::count_case(std::string_view truth, std::string_view extents, std:
                           std::string_view notes) {
     const std::vector<oracle::leaf> lines = oracle::outputs_of(truth);
     const std::vector<oracle::leaf> leaves = oracle::leaves_of(truth);
-    const bool is_einsum =
-        truth.find("=(* ") != std::string_view::npos ||
-        (truth.find("=(sum:") != std::string_view::npos && truth.find("(* ") != std::string_view::npos &&
-         std::count(truth.begin(), truth.end(), '(') == 2);
+    const bool is_indexed =
+        truth.find('[') != std::string_view::npos || truth.find("one_hot") != std::string_view::npos;
+    const bool is_einsum = !is_indexed && (truth.find("=(* ") != std::string_view::npos ||
+                                           (truth.find("=(sum:") != std::string_view::npos &&
+                                            truth.find("(* ") != std::string_view::npos &&
+                                            std::count(truth.begin(), truth.end(), '(') == 2));
+    count("kind", "at indices", is_indexed ? 1 : 0);
     count("kind", lines.size() > 1 ? "several statements" : is_einsum ? "einsum" : "statement");
 
     std::string all;
@@ -47,6 +50,15 @@ void coverage::count_case(std::string_view truth, std::string_view extents, std:
     for (const auto& [note, feature] : features) {
         if (notes.find(note) != std::string_view::npos) {
             count("feature", feature);
+        }
+    }
+    if (is_indexed) {
+        count("index", "one-hot operand", truth.find("one_hot") != std::string_view::npos ? 1 : 0);
+        for (const oracle::leaf& each : leaves) {
+            count_indices(each, "");
+        }
+        for (const oracle::leaf& each : lines) {
+            count_indices(each, " on the left");
         }
     }
     if (!is_einsum || lines.size() > 1) {
@@ -91,6 +103,30 @@ void coverage::count_case(std::string_view truth, std::string_view extents, std:
         }
     }
     count("feature", "one-sided sum", one_sided ? 1 : 0);
+}
+
+void coverage::count_indices(const oracle::leaf& operand, const std::string& where) {
+    for (const oracle::place& each : operand.at) {
+        const auto is_data = [](const auto& term) { return term.of.name != '\0'; };
+        const std::string what = each.terms.empty()                                                 ? "fixed"
+                                 : std::any_of(each.terms.begin(), each.terms.end(), is_data)       ? "data"
+                                 : each.terms.size() > 1                                            ? "of two labels"
+                                 : each.is_label                                                    ? "label"
+                                 : each.terms.front().factor == 1 || each.terms.front().factor == 0 ? "shifted"
+                                 : each.terms.front().factor < 0                                    ? "backwards"
+                                                                                                    : "with steps";
+        count("index", what + where);
+        count("index", "padded", each.before + each.after > 0 ? 1 : 0);
+    }
+}
+
+void coverage::require_indices() {
+    const std::vector<std::string> kinds = {"label", "fixed", "data", "of two labels", "shifted", "backwards"};
+    require("index", kinds);
+    for (const std::string& kind : kinds) {
+        require("index", {kind + " on the left"});
+    }
+    require("index", {"with steps", "padded", "one-hot operand"});
 }
 
 long coverage::at(const std::string& group, const std::string& what) const {

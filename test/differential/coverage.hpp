@@ -22,6 +22,9 @@ public:
         }
     }
 
+    /// All that indices may be.
+    void require_indices();
+
     /// Adds what the text of a case shows: operands, ranks, types, label classes, extents.
     void count_case(std::string_view truth, std::string_view extents, std::string_view types, std::string_view notes);
 
@@ -34,6 +37,8 @@ public:
     [[nodiscard]] long at(const std::string& group, const std::string& what) const;
 
 private:
+    void count_indices(const oracle::leaf& operand, const std::string& where);
+
     std::map<std::string, std::map<std::string, long>> counts_;
     std::vector<std::pair<std::string, std::string>> required_;
 };

@@ -34,7 +34,10 @@ public:
     using trial =
         std::function<void(deferred_ranks&, const std::vector<std::shared_ptr<ep::vertex>>&, const comparison&)>;
 
-    deferred_ranks(const test_case<deferred_room>& given, ep::context& world, trial tries);
+    deferred_ranks(const test_case<deferred_room>& given, int draw, ep::context& world, trial tries);
+
+    [[nodiscard]] ep::index n(std::size_t parameter) const override { return worked_.numbers.at(parameter); }
+    [[nodiscard]] const worked_case& worked() const { return worked_; }
 
     [[nodiscard]] const std::vector<ep::binding>& bindings() const { return bindings_; }
     [[nodiscard]] ep::context& world() { return world_; }

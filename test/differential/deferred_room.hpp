@@ -7,8 +7,10 @@
 #include "test_case.hpp"
 
 #include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/shape.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/row_functions.hpp>
 
@@ -36,6 +38,9 @@ public:
     deferred_room(const deferred_room&) = delete;
     deferred_room& operator=(const deferred_room&) = delete;
     virtual ~deferred_room() = default;
+
+    /// A parameter.
+    [[nodiscard]] virtual ep::index n(std::size_t parameter) const = 0;
 
     template <class T, std::size_t Rank>
     ep::tensor<T, Rank> input(char name) {

@@ -1,5 +1,7 @@
 #include "element.hpp"
 
+#include "draw.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -22,6 +24,10 @@ auto with_type(char type, Use use) {
             return use(std::complex<float>{});
         case 'i':
             return use(int{});
+        case 'l':
+            return use(std::int64_t{});
+        case 'u':
+            return use(std::uint8_t{});
         case 'b':
             return use(bool{});
         default:
@@ -81,8 +87,14 @@ void write_element(void* memory, char type, long offset, oracle::number value) {
 }
 
 oracle::number read_element(const void* memory, char type, long offset) {
-    return with_type(type,
-                     [&](auto kind) { return oracle::number(static_cast<const decltype(kind)*>(memory)[offset]); });
+    return with_type(type, [&](auto kind) -> oracle::number {
+        const auto value = static_cast<const decltype(kind)*>(memory)[offset];
+        if constexpr (requires { kind.imag(); }) {
+            return value;
+        } else {
+            return static_cast<double>(value);
+        }
+    });
 }
 
 std::size_t bytes_of(char type) {
@@ -130,13 +142,42 @@ std::string worked_case::compare(char name, const strided_memory& made) const {
     return said.str();
 }
 
-worked_case work_out(int number, std::string_view truth, std::string_view extents, std::string_view types, bool exact) {
+namespace {
+
+/// Elements of a tensor that is an index: from 0 to the largest one, or as many different ones as there are elements.
+void fill_with_indices(oracle::tensor& tensor, long most, bool distinct, int number, char name) {
+    auto random = [&, drawn = std::uint64_t{0}](long below) mutable {
+        return static_cast<long>(
+            scattered(static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(name), ++drawn) %
+            static_cast<std::uint64_t>(below));
+    };
+    std::vector<long> all;
+    for (long value = 0; value <= most; ++value) {
+        all.push_back(value);
+    }
+    for (long element = 0; element < tensor.size(); ++element) {
+        const auto chosen = all.begin() + random(static_cast<long>(all.size()));
+        tensor.elements.emplace_back(static_cast<double>(*chosen));
+        if (distinct) {
+            all.erase(chosen);
+        }
+    }
+}
+
+}  // namespace
+
+worked_case work_out(int number, std::string_view truth, std::string_view extents, std::string_view types, bool exact,
+                     int draw, bool left_says) {
     worked_case made;
     made.exact = exact;
     made.types = types_of(types);
-    const std::map<char, long> by_label = oracle::extents_of(extents);
-    const std::vector<oracle::leaf> outputs = oracle::outputs_of(truth);
-    const std::vector<oracle::leaf> leaves = oracle::leaves_of(truth);
+    const drawn_case drawn = draw_case(truth, extents, number, draw, left_says);
+    made.truth = drawn.truth;
+    made.numbers = drawn.numbers;
+    number += 100003 * draw;
+    const std::map<char, long>& by_label = drawn.extents;
+    const std::vector<oracle::leaf> outputs = oracle::outputs_of(drawn.truth);
+    const std::vector<oracle::leaf> leaves = oracle::leaves_of(drawn.truth);
 
     // As many true as make Σ∏ true in half of the elements, were they independent.
     double summed = 1;
@@ -146,18 +187,23 @@ worked_case work_out(int number, std::string_view truth, std::string_view extent
     }
     const double share = std::pow(0.7 / summed, 1.0 / static_cast<double>(std::max<std::size_t>(leaves.size(), 1)));
 
-    std::string assigned;
     for (const oracle::leaf& leaf : leaves) {
         // A tensor that some line makes is an input only where that line itself, the first, reads it.
-        const bool is_made = std::any_of(outputs.begin(), outputs.end(),
-                                         [&](const oracle::leaf& output) { return output.name == leaf.name; });
+        const bool is_made = std::any_of(outputs.begin(), outputs.end(), [&](const oracle::leaf& output) {
+            return output.name == leaf.name && output.at.empty();
+        });
         const bool reads_itself = outputs.size() == 1;
         if (made.inputs.count(leaf.name) > 0 || (is_made && !reads_itself)) {
             continue;
         }
         oracle::tensor& input = made.inputs[leaf.name];
-        for (const char label : leaf.labels) {
-            input.extents.push_back(label == '.' ? 1 : by_label.at(label));
+        input.extents = drawn.tensors.at(leaf.name);
+        const auto largest = drawn.largest.find(leaf.name);
+        if (largest != drawn.largest.end()) {
+            const bool distinct =
+                std::find(drawn.distinct.begin(), drawn.distinct.end(), leaf.name) != drawn.distinct.end();
+            fill_with_indices(input, largest->second, distinct, number, leaf.name);
+            continue;
         }
         const char type = made.types.at(leaf.name);
         for (long element = 0; element < input.size(); ++element) {
@@ -170,7 +216,7 @@ worked_case work_out(int number, std::string_view truth, std::string_view extent
     const bool any_complex =
         std::any_of(made.types.begin(), made.types.end(), [](const auto& each) { return is_complex(each.second); });
     made.expected = made.inputs;
-    oracle::compute(truth, by_label, any_complex, made.expected);
+    oracle::compute(drawn.truth, by_label, any_complex, made.expected);
     return made;
 }
 

@@ -26,6 +26,10 @@ inline constexpr char letter_of<std::complex<float>> = 'c';
 template <>
 inline constexpr char letter_of<int> = 'i';
 template <>
+inline constexpr char letter_of<std::int64_t> = 'l';
+template <>
+inline constexpr char letter_of<std::uint8_t> = 'u';
+template <>
 inline constexpr char letter_of<bool> = 'b';
 
 /// "AdBfZd" as letters of elements by tensor.
@@ -39,7 +43,7 @@ struct strided_memory {
     std::vector<long> strides;
 };
 
-/// Copies into or out of memory of any of the six types.
+/// Copies into or out of memory of any of these types.
 void write_element(void* memory, char type, long offset, oracle::number value);
 [[nodiscard]] oracle::number read_element(const void* memory, char type, long offset);
 [[nodiscard]] std::size_t bytes_of(char type);
@@ -50,15 +54,22 @@ struct worked_case {
     std::map<char, oracle::tensor> inputs;
     std::map<char, oracle::tensor> expected;
     bool exact = true;
+    std::string truth;          ///< without parameters
+    std::vector<long> numbers;  ///< by parameter
 
     /// "" where the tensor that the library made is what the oracle made, otherwise a sentence.
     [[nodiscard]] std::string compare(char name, const strided_memory& made) const;
 };
 
-/// Inputs are whole numbers from −2 to 2, none of them 0 (bool: as many true as keep a sum of products undecided), and
-/// depend on the case, the tensor and the index alone.
 [[nodiscard]] worked_case work_out(int number, std::string_view truth, std::string_view extents, std::string_view types,
-                                   bool exact);
+                                   bool exact, int draw, bool left_says);
+/// Inputs are whole numbers from −2 to 2, none of them 0 (bool: as many true as keep a sum of products undecided), and
+/// depend on the case, the draw, the tensor and the index alone; those of tensors that are indices lie inside.
+/// @param left_says  a left-hand side has extents, and these count
+template <class Case>
+[[nodiscard]] worked_case work_out(const Case& given, int draw, bool left_says) {
+    return work_out(given.number, given.truth, given.extents, given.types, given.exact, draw, left_says);
+}
 
 /// Visits the points of a box in row-major order: use(indices, number of the point).
 template <class Use>

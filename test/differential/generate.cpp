@@ -21,6 +21,7 @@ using namespace differential;
 struct written_case {
     std::string text, truth, extents, types, outputs, notes, body;
     bool exact = true;
+    int draws = 1;
 };
 
 std::string type_name(char letter) {
@@ -35,6 +36,10 @@ std::string type_name(char letter) {
             return "std::complex<float>";
         case 'i':
             return "int";
+        case 'l':
+            return "std::int64_t";
+        case 'u':
+            return "std::uint8_t";
         default:
             return "bool";
     }
@@ -102,12 +107,12 @@ public:
         made.exact = p.exact;
         const auto is_input = [&](char name) { return p.inputs.find(name) != std::string::npos; };
         for (const char name : p.inputs) {
-            made.types += std::string(1, name) + p.type;
+            made.types += std::string(1, name) + p.type_of(name);
             const bool is_output = p.outputs.find(name) != std::string::npos;
             if (deferred || !is_output) {
                 const std::string how = deferred ? "input" : random_.chance(50) ? "dense" : "strided";
                 made.body += std::string("    ") + (is_output ? "" : "const ") + "auto " + name + " = r." + how +
-                             tensor_arguments(p.type, p.ranks.at(name)) + "('" + name + "');\n";
+                             tensor_arguments(p.type_of(name), p.ranks.at(name)) + "('" + name + "');\n";
             }
         }
         std::set<char> declared;
@@ -118,7 +123,7 @@ public:
             if (!is_input(each.name)) {
                 made.types += std::string(1, each.name) + p.type;
             }
-            const std::string arguments = tensor_arguments(p.type, each.left.size());
+            const std::string arguments = tensor_arguments(p.type, each.rank());
             made.body += deferred ? "    ep::tensor" + arguments + " " + each.name + ";\n"
                                   : std::string("    ") + (random_.chance(50) ? "auto " : "const auto ") + each.name +
                                         " = r.strided_output" + arguments + "('" + each.name + "');\n";
@@ -151,7 +156,8 @@ void write_part(const std::string& folder, const std::string& kind, std::size_t 
     for (const written_case& each : cases) {
         file << "    {" << number << ", " << quoted(each.text) << ",\n     " << quoted(each.truth) << ", "
              << quoted(each.extents) << ", " << quoted(each.types) << ", " << quoted(each.outputs) << ", "
-             << (each.exact ? "true" : "false") << ", " << quoted(each.notes) << ", &run_" << number << "},\n";
+             << (each.exact ? "true" : "false") << ", " << quoted(each.notes) << ", &run_" << number << ", "
+             << each.draws << "},\n";
         ++number;
     }
     file << "};\n\ntest_part<" << room << "> " << kind << "_part_" << part << "();\ntest_part<" << room << "> " << kind
@@ -238,11 +244,34 @@ public:
         return made;
     }
 
+    /// Statements at functions of labels and at data, each run with several draws of what may vary.
+    std::vector<written_case> indexed(int count, char type, bool deferred, int draws) {
+        std::vector<written_case> made;
+        for (int number = 0; number < count; ++number) {
+            const int kind = type == 'b' ? std::vector<int>{0, 10, 11, 12}[static_cast<std::size_t>(number % 4)]
+                                         : kind_++ % statement_maker::indexed_kinds;
+            made.push_back(
+                writer_.program(statements_.make_indexed(kind, type, deferred, deferred ? "il" : "ilu"), deferred));
+            made.back().draws = draws;
+        }
+        return made;
+    }
+    std::vector<written_case> indexed_chains(int count, char type, int draws) {
+        std::vector<written_case> made;
+        for (int number = 0; number < count; ++number) {
+            made.push_back(
+                writer_.program(statements_.indexed_chain(number % statement_maker::indexed_chains, type, "il"), true));
+            made.back().draws = draws;
+        }
+        return made;
+    }
+
 private:
     random_numbers random_;
     einsum_maker einsums_;
     statement_maker statements_;
     writer writer_;
+    int kind_ = 0;  // of statements at indices: each call goes on where the last one ended
     std::set<std::string> seen_;
 };
 
@@ -316,6 +345,21 @@ int main(int argc, char** argv) {
     append(deferred.back(), cases.chains(24, 'd'));
     append(immediate.back(), cases.empty_broadcasts(8, 'f'));
     deferred.push_back(taken_out(deferred.back(), calls_functor));
+
+    // At indices: behind all others, which stay what they are.
+    immediate.push_back(cases.indexed(20, 'd', false, 36));
+    append(immediate.back(), cases.indexed(12, 'i', false, 36));
+    append(immediate.back(), cases.indexed(6, 'f', false, 36));
+    append(immediate.back(), cases.indexed(6, 'z', false, 36));
+    append(immediate.back(), cases.indexed(4, 'c', false, 36));
+    append(immediate.back(), cases.indexed(6, 'b', false, 36));
+    deferred.push_back(cases.indexed(13, 'd', true, 18));
+    append(deferred.back(), cases.indexed(3, 'f', true, 18));
+    append(deferred.back(), cases.indexed(3, 'z', true, 18));
+    append(deferred.back(), cases.indexed(4, 'i', true, 18));
+    append(deferred.back(), cases.indexed(3, 'b', true, 18));
+    append(deferred.back(), cases.indexed_chains(10, 'd', 18));
+    append(deferred[2], taken_out(deferred.back(), calls_functor));
 
     const std::string folder = argv[1];
     const int failed = write_all(folder, "immediate", immediate, static_cast<std::size_t>(std::atoi(argv[2]))) +

@@ -7,10 +7,8 @@
 
 namespace differential {
 
-immediate_room::immediate_room(const test_case<immediate_room>& given)
-    : number_(given.number),
-      output_(given.outputs[0]),
-      worked_(work_out(given.number, given.truth, given.extents, given.types, given.exact)) {}
+immediate_room::immediate_room(const test_case<immediate_room>& given, int draw)
+    : number_(given.number + 100003 * draw), output_(given.outputs[0]), worked_(work_out(given, draw, true)) {}
 
 const oracle::tensor& immediate_room::tensor(char name) const {
     const auto input = worked_.inputs.find(name);

@@ -7,7 +7,9 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/einsum.hpp>
+#include <einparallel/array/shape.hpp>
 #include <einparallel/array/view.hpp>
+#include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/row_functions.hpp>
 
@@ -35,7 +37,10 @@ struct strided_place {
 
 class immediate_room {
 public:
-    explicit immediate_room(const test_case<immediate_room>& given);
+    explicit immediate_room(const test_case<immediate_room>& given, int draw = 0);
+
+    /// A parameter.
+    [[nodiscard]] ep::index n(std::size_t parameter) const { return worked_.numbers.at(parameter); }
 
     template <class T, std::size_t Rank>
     ep::array<T, Rank> dense(char name) const {

@@ -18,9 +18,9 @@ using namespace differential;
 namespace {
 
 /// doctest shows a pointer to characters as an address.
-std::string describe(const test_case<immediate_room>& one) {
-    return "case " + std::to_string(one.number) + ", " + one.written + " with " + one.extents + ", elements " +
-           one.types + ", that is " + one.truth;
+std::string describe(const test_case<immediate_room>& one, int draw, const std::string& truth) {
+    return "case " + std::to_string(one.number) + ", draw " + std::to_string(draw) + ", " + one.written + " with " +
+           one.extents + ", elements " + one.types + ", that is " + truth;
 }
 
 }  // namespace
@@ -37,28 +37,36 @@ TEST_CASE("immediate einsums and statements agree with scalar loops") {
                              "label twice in one operand", "one-sided sum", "extent 0"});
     seen.require("layout", {"negative stride", "permuted strides", "gaps"});
     seen.require("⊕ in statements", {"sum", "prod", "max", "min", "softmax"});
+    seen.require_indices();
 
     for (const test_part<immediate_room>& part : immediate_parts()) {
         for (int number = 0; number < part.count; ++number) {
             const test_case<immediate_room>& one = part.first[number];
-            std::string verdict;
-            try {
-                immediate_room room(one);
-                one.run(room);
-                verdict = room.verdict();
-                const auto has = [&](char layout) { return room.layouts().find(layout) != std::string::npos ? 1 : 0; };
-                seen.count("layout", "negative stride", has('n'));
-                seen.count("layout", "permuted strides", has('p'));
-                seen.count("layout", "gaps", has('g'));
-            } catch (const std::exception& error) {
-                verdict = std::string("threw: ") + error.what();
+            for (int draw = 0; draw < one.draws; ++draw) {
+                std::string verdict;
+                std::string truth = one.truth;
+                try {
+                    immediate_room room(one, draw);
+                    truth = room.worked().truth;
+                    seen.count_case(truth, one.extents, one.types, one.notes);
+                    one.run(room);
+                    verdict = room.verdict();
+                    const auto has = [&](char layout) {
+                        return room.layouts().find(layout) != std::string::npos ? 1 : 0;
+                    };
+                    seen.count("layout", "negative stride", has('n'));
+                    seen.count("layout", "permuted strides", has('p'));
+                    seen.count("layout", "gaps", has('g'));
+                } catch (const std::exception& error) {
+                    verdict = std::string("threw: ") + error.what();
+                }
+                CHECK_MESSAGE(verdict.empty(), describe(one, draw, truth), ": ", verdict);
             }
-            seen.count_case(one.truth, one.extents, one.types, one.notes);
-            CHECK_MESSAGE(verdict.empty(), describe(one), ": ", verdict);
         }
     }
     CHECK_MESSAGE(seen.missing().empty(), "not covered: ", seen.missing());
     CHECK(seen.at("kind", "einsum") >= 1000);
     CHECK(seen.at("kind", "statement") >= 150);
+    CHECK(seen.at("kind", "at indices") >= 1800);
     std::printf("immediate, compared with scalar loops:\n%s", seen.table().c_str());
 }

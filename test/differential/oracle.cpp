@@ -59,12 +59,54 @@ struct node {
     std::string word;            // empty for a leaf and for a number
     std::string labels;          // of a leaf, or of an aggregation
     const tensor* of = nullptr;  // a leaf's elements
-    T value{};                   // a number
+    std::vector<place> at;       // a leaf's indices where they are not labels
+    const std::map<char, tensor>* all = nullptr;
+    T value{};  // a number
     std::vector<node> arguments;
 };
 
+long index_of(const place& of, const std::map<char, tensor>& tensors, const point& at);
+
+/// The number of an element, or -1 where it lies in what is around the tensor; `around` is told that.
+long offset_of(const tensor& of, const std::vector<place>& places, const std::map<char, tensor>& tensors,
+               const point& at, double& around) {
+    long offset = 0;
+    bool is_outside = false;
+    for (std::size_t dimension = 0; dimension < places.size(); ++dimension) {
+        const place& each = places[dimension];
+        const long index = index_of(each, tensors, at) - each.before;
+        if (index < -each.before || index >= of.extents[dimension] + each.after) {
+            throw std::logic_error("oracle: an index outside");
+        }
+        around = each.before + each.after > 0 ? each.around : around;
+        is_outside = is_outside || index < 0 || index >= of.extents[dimension];
+        offset = offset * of.extents[dimension] + index;
+    }
+    return is_outside ? -1 : offset;
+}
+
+long index_of(const place& of, const std::map<char, tensor>& tensors, const point& at) {
+    long sum = of.constant;
+    for (const auto& [factor, term] : of.terms) {
+        if (term.name == '\0') {
+            sum += factor * at[slot(term.labels[0])];
+        } else {
+            const tensor& data = tensors.at(term.name);
+            double around = 0;
+            const long offset = offset_of(data, places_of(term), tensors, at, around);
+            sum += factor * static_cast<long>(data.elements[static_cast<std::size_t>(offset)].real());
+        }
+    }
+    return sum;
+}
+
 template <class T>
 T element_of(const node<T>& leaf, const point& at) {
+    if (!leaf.at.empty()) {
+        double around = 0;
+        const long offset = offset_of(*leaf.of, leaf.at, *leaf.all, at, around);
+        return offset < 0 ? T(around) : as<T>(leaf.of->elements[static_cast<std::size_t>(offset)]);
+    }
     long offset = 0;
     for (std::size_t dimension = 0; dimension < leaf.labels.size(); ++dimension) {
         const char label = leaf.labels[dimension];
@@ -208,6 +250,9 @@ T evaluate(const node<T>& of, const point& extents, point& at) {
                evaluate(of.arguments[2], extents, at);
     }
     T value = evaluate(of.arguments.front(), extents, at);
+    if (word == "one_hot") {
+        return value == T(static_cast<double>(at[slot(of.labels[0])])) ? T(1) : T(0);
+    }
     if (of.arguments.size() == 1) {
         return word == "*" ? value : map_of(word, value);
     }
@@ -226,7 +271,55 @@ public:
         leaf read;
         read.name = take();
         read.labels = read_while([](char c) { return (c >= 'a' && c <= 'z') || c == '.'; });
+        if (peek() == '[') {
+            do {
+                take();
+                read.at.push_back(read_place());
+                for (const auto& [factor, term] : read.at.back().terms) {
+                    for (const char label : term.labels) {
+                        read.labels += read.labels.find(label) == std::string::npos ? std::string(1, label) : "";
+                    }
+                }
+            } while (peek() == ',');
+            expect(']');
+        }
         return read;
+    }
+
+    place read_place() {
+        place read;
+        const std::size_t begin = at_;
+        for (bool more = true; more;) {
+            const bool has_number = (peek() >= '0' && peek() <= '9') || peek() == '-';
+            const long number = has_number ? read_number() : 1;
+            if (peek() >= 'a' && peek() <= 'z') {
+                read.is_label = at_ == begin;
+                read.terms.push_back({number, {'\0', std::string(1, take()), {}}});
+            } else if (peek() >= 'A' && peek() <= 'Z') {
+                read.terms.push_back({number, read_leaf()});
+            } else if (has_number) {
+                read.constant += number;
+            } else {
+                throw std::logic_error("oracle: no index");
+            }
+            more = peek() == '+';
+            read.is_label = read.is_label && !more;
+            at_ += more ? 1 : 0;
+        }
+        if (peek() == '<') {
+            take();
+            read.before = read_number();
+            expect(':');
+            read.after = read_number();
+            expect('=');
+            read.around = static_cast<double>(read_number());
+            expect('>');
+        }
+        return read;
+    }
+    long read_number() {
+        const std::string digits = read_while([](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+        return std::strtol(digits.c_str(), nullptr, 10);
     }
 
     template <class T>
@@ -243,7 +336,9 @@ public:
             const leaf operand = read_leaf();
             read.labels = operand.labels;
             read.of = &tensors.at(operand.name);
-            if (read.labels.size() != read.of->extents.size()) {
+            read.at = operand.at;
+            read.all = &tensors;
+            if ((read.at.empty() ? read.labels.size() : read.at.size()) != read.of->extents.size()) {
                 throw std::logic_error("oracle: wrong number of labels");
             }
             return read;
@@ -295,6 +390,37 @@ private:
 };
 
 template <class T>
+tensor made_by(const node<T>& right, std::string_view labels, const point& extents) {
+    tensor made;
+    for (const char label : labels) {
+        made.extents.push_back(extents[slot(label)]);
+    }
+    made.elements.reserve(static_cast<std::size_t>(made.size()));
+    if (has_points(labels, extents)) {
+        point at{};
+        do {
+            made.elements.push_back(evaluate(right, extents, at));
+        } while (advance(labels, extents, at));
+    }
+    return made;
+}
+
+/// One element after the other: what is added to is what stands there by then.
+template <class T>
+void write_part(const leaf& left, const node<T>& right, const point& extents, std::map<char, tensor>& tensors) {
+    tensor& made = tensors.at(left.name);
+    point at{};
+    if (!has_points(left.labels, extents)) {
+        return;
+    }
+    do {
+        double around = 0;
+        const long offset = offset_of(made, left.at, tensors, at, around);
+        made.elements[static_cast<std::size_t>(offset)] = evaluate(right, extents, at);
+    } while (advance(left.labels, extents, at));
+}
+
+template <class T>
 void compute_as(std::string_view program, const std::map<char, long>& by_label, std::map<char, tensor>& tensors) {
     point extents{};
     for (const auto& [label, extent] : by_label) {
@@ -305,18 +431,11 @@ void compute_as(std::string_view program, const std::map<char, long>& by_label, 
         const leaf left = text.read_leaf();
         text.expect('=');
         const node<T> right = text.template read_expression<T>(tensors);
-        tensor made;
-        for (const char label : left.labels) {
-            made.extents.push_back(extents[slot(label)]);
+        if (left.at.empty()) {
+            tensors.insert_or_assign(left.name, made_by(right, left.labels, extents));
+        } else {
+            write_part(left, right, extents, tensors);
         }
-        made.elements.reserve(static_cast<std::size_t>(made.size()));
-        if (has_points(left.labels, extents)) {
-            point at{};
-            do {
-                made.elements.push_back(evaluate(right, extents, at));
-            } while (advance(left.labels, extents, at));
-        }
-        tensors.insert_or_assign(left.name, std::move(made));
         text.skip();
         if (text.peek() == ';') {
             text.take();
@@ -341,13 +460,46 @@ long tensor::size() const {
 std::vector<leaf> leaves_of(std::string_view program) {
     std::vector<leaf> found;
     bool is_left = true;
+    bool is_inside = false;  // of brackets
     for (std::size_t at = 0; at < program.size(); ++at) {
         is_left = program[at] == ';' || (is_left && program[at] != '=');
-        if (!is_left && is_capital(program[at])) {
-            found.push_back(reader(program.substr(at)).read_leaf());
+        is_inside = program[at] == '[' || (is_inside && program[at] != ']');
+        if (is_capital(program[at])) {
+            leaf read = reader(program.substr(at)).read_leaf();
+            if (!is_left || is_inside || !read.at.empty()) {
+                found.push_back(std::move(read));
+            }
         }
     }
     return found;
+}
+
+std::vector<place> places_of(const leaf& operand) {
+    std::vector<place> all = operand.at;
+    if (all.empty()) {
+        for (const char label : operand.labels) {
+            all.push_back({{{1, {'\0', std::string(1, label), {}}}}, 0, true});
+        }
+    }
+    return all;
+}
+
+leaf leaf_in(std::string_view text) {
+    return reader(text).read_leaf();
+}
+place place_in(std::string_view text) {
+    return reader(text).read_place();
+}
+
+std::pair<long, long> reach(const place& of, const std::map<char, long>& extents) {
+    std::pair<long, long> reached{of.constant, of.constant};
+    for (const auto& [factor, term] : of.terms) {
+        if (term.name == '\0') {
+            const long last = factor * (extents.at(term.labels[0]) - 1);
+            (last < 0 ? reached.first : reached.second) += last;
+        }
+    }
+    return reached;
 }
 
 std::vector<leaf> outputs_of(std::string_view program) {

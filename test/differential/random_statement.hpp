@@ -3,6 +3,7 @@
 // several statements.
 
 #include "random.hpp"
+#include "random_index.hpp"
 #include "statement.hpp"
 
 #include <algorithm>
@@ -15,16 +16,15 @@
 namespace differential {
 
 /// Statements that follow each other, ready to be printed.
-struct random_program {
+struct random_program : index_world {
     std::vector<statement> lines;
-    orders dimensions;                  ///< orders of the dimensions, by tensor
-    std::map<char, int> extents;        ///< by label
-    std::map<char, std::size_t> ranks;  ///< of inputs and outputs, by tensor
-    std::string inputs;                 ///< letters
-    std::string outputs;                ///< letters
+    orders dimensions;            ///< orders of the dimensions, by tensor
+    std::map<char, int> extents;  ///< by label
+    std::string outputs;          ///< letters
     char type = 'd';
     bool exact = true;  ///< whole numbers in, whole numbers out, in any order of summation
 
+    [[nodiscard]] char type_of(char name) const { return tokens.count(name) > 0 ? tokens.at(name) : type; }
     [[nodiscard]] std::string truth_text() const {
         std::vector<std::string> texts;
         for (const statement& each : lines) {
@@ -53,41 +53,16 @@ public:
     explicit statement_maker(random_numbers& random) : random_(random) {}
 
     static constexpr int kinds = 11;
+    static constexpr int indexed_kinds = 13;
 
     /// One statement whose first term is of this kind (0 … kinds − 1).
     random_program make(int kind, char type, bool deferred, long most_points) {
-        start(type);
-        labels pool = "ijklmnst";
-        random_.shuffle(pool);
-        const auto left_size = static_cast<std::size_t>(random_.between(kind == 4 ? 1 : 0, 3));
-        left_ = pool.substr(0, left_size);
-        statement made;
-        made.left = left_;
-        const int terms = random_.between(1, 6) < 4 ? 1 : random_.between(2, 3);
-        for (int number = 0; number < terms; ++number) {
-            const auto summed_size = static_cast<std::size_t>(random_.between(number == 0 ? 1 : 0, 2));
-            summed_ = pool.substr(left_size, summed_size);
-            // Later terms may lack labels of the left-hand side: they are repeated, their sums where these are said.
-            const labels kept = number == 0 || random_.chance(60) ? left_ : some_of(left_);
-            if (number > 0 && kept.empty() && summed_.empty()) {
-                continue;
-            }
-            const bool negative = random_.chance(30);
-            expression term = make_term(number == 0 ? kind : random_.between(0, 5), kept);
-            if (kept.size() < left_.size() && !summed_.empty()) {
-                term = over("sum", {}, std::move(term));
-            }
-            made.terms.push_back({negative, std::move(term)});
-        }
-        made.assignment = random_.chance(70) ? "=" : random_.chance(50) ? "+=" : "-=";
-        if (made.assignment != "=" || uses_output_) {
-            program_.inputs += 'Z';
-        }
-        program_.lines.push_back(std::move(made));
-        program_.ranks['Z'] = left_.size();
-        program_.outputs = "Z";
-        finish(most_points, deferred);
-        return program_;
+        return make(kind, type, deferred, most_points, nullptr);
+    }
+    /// The same at functions of labels and at data, integers of these types (0 … indexed_kinds − 1).
+    random_program make_indexed(int kind, char type, bool deferred, const std::string& tokens) {
+        index_maker indices(random_, program_, deferred, tokens);
+        return make(kind, type, deferred, 1500, &indices);
     }
 
     static constexpr int chains = 12;
@@ -192,7 +167,146 @@ public:
         return program_;
     }
 
+    static constexpr int indexed_chains = 10;
+
+    /// Several statements, of which later ones read, or write, what earlier ones made at functions of labels and at
+    /// data.
+    random_program indexed_chain(int kind, char type, const std::string& tokens) {
+        start(type);
+        index_maker indices(random_, program_, true, tokens);
+        labels pool = "ijklmnst";
+        random_.shuffle(pool);
+        const char i = pool[0], j = pool[1], k = pool[2], l = pool[3], m = pool[4], n = pool[5];
+        const auto on = [](std::initializer_list<char> list) { return labels(list.begin(), list.end()); };
+        const auto times = [](std::vector<expression> factors) { return call("*", std::move(factors)); };
+        const auto input = [&](char name, const labels& of) {
+            program_.inputs += name;
+            program_.ranks[name] = of.size();
+            return leaf(name, of);
+        };
+        const auto at = [](char name, std::vector<place> places) {
+            expression made = leaf(name, {});
+            made.read_at(std::move(places));
+            return made;
+        };
+        const auto line = [&](const expression& left, const std::string& assignment, expression value) {
+            program_.lines.push_back(
+                {left.word[0], unite({}, left.of), assignment, {{false, std::move(value)}}, left.at});
+        };
+        const auto shifted = [&](char label) { return indices.function({{random_.chance(70) ? '1' : 'n', label}}); };
+        const auto one = [&](char label) { return indices.function({{random_.chance(50) ? '1' : 'u', label}}); };
+        const char whole = kind == 3 || kind == 4 || kind == 6 || kind == 8 ? 'Z' : 'T';
+        line(leaf(whole, on({i, l})), "=", times({input('A', on({i, j})), input('B', on({j, l}))}));
+        program_.outputs = random_.chance(30) && whole == 'T' ? "ZT" : "Z";
+        program_.ranks[whole] = 2;
+        program_.ranks['Z'] = 2;
+        const auto padded = [&](place of) {
+            of.padding = program_.parameters;
+            program_.parameters += 2;
+            return of;
+        };
+        switch (kind) {
+            case 0:  // a correlation of a product, its extent what fits
+                line(leaf('Z', on({k, l})), "=",
+                     times({at('T', {indices.function({{'1', k}, {'1', m}}), at_label(l)}), input('C', on({m}))}));
+                break;
+            case 1:  // rows that tokens name
+                line(leaf('Z', on({n, l})), "=",
+                     times({number("2"), at('T', {indices.data(on({n}), false), at_label(l)})}));
+                break;
+            case 2:  // a stencil
+                line(leaf('Z', on({m, n})), "=",
+                     times({call("-",
+                                 {at('T', {shifted(m), shifted(n)}),
+                                  call("+", {at('T', {shifted(m), shifted(n)}), at('T', {shifted(m), shifted(n)})})}),
+                            input('C', on({m, n}))}));
+                break;
+            case 3:  // a part is written, then another one
+                line(at('Z', {one(k), at_label(l)}),
+                     random_.chance(50) ? "=" : "+=", times({input('C', on({k, m})), input('D', on({m, l}))}));
+                line(at('Z', {indices.function({}), one(n)}), "=", times({number("3"), input('E', on({n}))}));
+                break;
+            case 4:  // rows are replaced
+                line(at('Z', {indices.data(on({k}), true), at_label(l)}), "=",
+                     times({input('C', on({k, m})), input('D', on({l, m}))}));
+                break;
+            case 5:  // a one-hot operand
+                line(leaf('Z', on({n, l})), "=",
+                     times({expression{"one_hot", on({i}), {leaf(indices.data(on({n}), true).truth[0], on({n}))}, {}},
+                            leaf('T', on({i, l}))}));
+                break;
+            case 6:  // sums to what tokens name
+                line(at('Z', {indices.data(on({k}), false), at_label(l)}),
+                     "-=", times({input('C', on({k, m})), input('D', on({m, l}))}));
+                break;
+            case 7:  // a convolution with an edge
+                line(leaf('Z', on({m, n})), "=",
+                     times({at('T', {padded(indices.function({{'1', m}, {'1', k}})), padded(shifted(n))}),
+                            input('C', on({k})), input('D', on({m, n}))}));
+                break;
+            case 8:  // a product of polynomials: several indices name one element
+                line(at('Z', {indices.function({{'1', k}, {'u', m}}), at_label(l)}),
+                     "+=", times({input('C', on({k})), input('D', on({m, l}))}));
+                break;
+            default:  // from back to front, beside a row, its maximum
+                line(leaf('Z', on({k})), "=",
+                     over("max", {},
+                          call("-", {at('T', {indices.function({{'u', k}}), at_label(l)}),
+                                     at('T', {indices.function({}), at_label(l)})})));
+                program_.ranks['Z'] = 1;
+                break;
+        }
+        finish(4000, true);
+        return program_;
+    }
+
 private:
+    random_program make(int kind, char type, bool deferred, long most_points, index_maker* indices) {
+        start(type);
+        labels pool = "ijklmnst";
+        random_.shuffle(pool);
+        const auto left_size = static_cast<std::size_t>(random_.between(kind == 4 ? 1 : 0, 3));
+        left_ = pool.substr(0, left_size);
+        statement made;
+        made.left = left_;
+        const int terms = random_.between(1, 6) < 4 ? 1 : random_.between(2, indices == nullptr ? 3 : 2);
+        for (int number = 0; number < terms; ++number) {
+            const auto summed_size = static_cast<std::size_t>(random_.between(number == 0 ? 1 : 0, 2));
+            summed_ = pool.substr(left_size, summed_size);
+            // Later terms may lack labels of the left-hand side: they are repeated, their sums where these are said.
+            const labels kept = number == 0 || random_.chance(60) ? left_ : some_of(left_);
+            if (number > 0 && kept.empty() && summed_.empty()) {
+                continue;
+            }
+            const bool negative = !is_bool() && random_.chance(30);
+            expression term = number > 0     ? make_term(is_bool() ? 0 : random_.between(0, 5), kept)
+                              : kind < kinds ? make_term(kind, kept)
+                                             : make_indexed_term(kind, kept, *indices);
+            if (kept.size() < left_.size() && !summed_.empty()) {
+                term = over("sum", {}, std::move(term));
+            }
+            made.terms.push_back({negative, std::move(term)});
+        }
+        made.assignment = random_.chance(70) ? "=" : random_.chance(50) || is_bool() ? "+=" : "-=";
+        program_.ranks['Z'] = left_.size();
+        if (indices != nullptr) {
+            do {
+                indices->change_operands(made, uses_output_ ? 0 : 1);
+            } while (program_.parameters == 0 && program_.tokens.empty());
+            if (!uses_output_ && random_.chance(55)) {
+                indices->change_left(made, 1);
+                program_.inputs += made.at.empty() || made.assignment != "=" ? "" : "Z";
+            }
+        }
+        if (made.assignment != "=" || uses_output_) {
+            program_.inputs += 'Z';
+        }
+        program_.lines.push_back(std::move(made));
+        program_.outputs = "Z";
+        finish(most_points, deferred);
+        return program_;
+    }
+
     void start(char type) {
         program_ = {};
         program_.type = type;
@@ -201,6 +315,7 @@ private:
     }
     [[nodiscard]] bool is_complex() const { return program_.type == 'z' || program_.type == 'c'; }
     [[nodiscard]] bool is_real() const { return program_.type == 'd'; }
+    [[nodiscard]] bool is_bool() const { return program_.type == 'b'; }
     [[nodiscard]] bool is_whole() const { return program_.type == 'i'; }
 
     labels some_of(labels from) {
@@ -244,7 +359,7 @@ private:
     }
 
     expression scaled(expression inner) {
-        if (random_.chance(65)) {
+        if (is_bool() || random_.chance(65)) {
             return inner;
         }
         const std::string by =
@@ -360,6 +475,51 @@ private:
         }
     }
 
+    /// Terms that are made of indices.
+    expression make_indexed_term(int kind, const labels& kept, index_maker& indices) {
+        const labels all = unite(kept, summed_);
+        if (kind == kinds) {  // a one-hot operand, its place kept or summed
+            const labels v(1, random_.chance(80) || kept.empty() ? summed_[0] : kept[0]);
+            labels others = without(all, v);
+            random_.shuffle(others);
+            const labels token = others.substr(0, 1);
+            const char name = indices.data(token, true).truth[0];
+            std::vector<expression> factors = {{"one_hot", v, {leaf(name, token)}, {}},
+                                               operand(unite(some_of(without(others, token)), v))};
+            if (random_.chance(50)) {
+                std::swap(factors[0], factors[1]);
+            }
+            const labels missing = without(others, call("*", factors).free(left_));
+            if (!missing.empty()) {
+                factors.push_back(operand(missing));
+            }
+            return call("*", std::move(factors));
+        }
+        // A tensor here and there, along one label, or along all that another operand has.
+        const expression center = leaf(operand(all).word[0], all);
+        program_.ranks[center.word[0]] = all.size();
+        const bool along_all = random_.chance(50);
+        const auto along = static_cast<std::size_t>(random_.between(0, static_cast<int>(all.size()) - 1));
+        const bool is_padded = random_.chance(40);
+        const int padding = program_.parameters;
+        program_.parameters += is_padded ? 2 : 0;
+        const auto there = [&] {
+            std::vector<place> at = center.places();
+            for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+                if (dimension == along || along_all) {
+                    at[dimension] = indices.function({{random_.chance(80) ? '1' : 'n', all[dimension]}});
+                    at[dimension].padding = dimension == along && is_padded ? padding : -1;
+                }
+            }
+            expression made = center;
+            made.read_at(std::move(at));
+            return made;
+        };
+        expression made = is_bool() ? call("*", {there(), there()})
+                                    : call("+", {there(), call("*", {number("3"), call("-", {there(), there()})})});
+        return along_all ? call("*", {std::move(made), operand(all)}) : made;
+    }
+
     /// Extents, within the bound on points; orders of dimensions for tensors that statements make (a handle of one
     /// statement is written in the order of its labels).
     void finish(long most_points, bool reorder) {
@@ -392,11 +552,14 @@ private:
                 add_order(name, program_.ranks[name]);
             }
             for (const statement& each : program_.lines) {
-                add_order(each.name, each.left.size());
+                add_order(each.name, each.rank());
             }
         }
     }
     void add_order(char name, std::size_t rank) {
+        if (program_.tokens.count(name) > 0) {
+            return;
+        }
         std::vector<std::size_t> order;
         for (std::size_t dimension = 0; dimension < rank; ++dimension) {
             order.push_back(dimension);
@@ -405,7 +568,7 @@ private:
         program_.dimensions.emplace(name, std::move(order));
     }
     static void collect(const expression& e, labels& all) {
-        if (e.is_leaf()) {
+        if (e.is_leaf() || e.word == "one_hot") {
             all = unite(all, e.of);
         }
         for (const expression& each : e.arguments) {

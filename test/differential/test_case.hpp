@@ -16,6 +16,7 @@ struct test_case {
     bool exact = true;         ///< whole numbers: equal to the last bit, whatever the order of summation
     const char* notes = "";    ///< what the texts do not show (random_einsum.hpp)
     void (*run)(Room&) = nullptr;
+    int draws = 1;  ///< how often it is run, each time with other extents and parameters (draw.hpp)
 };
 
 /// The cases of one translation unit.
