@@ -147,8 +147,8 @@ inline namespace EINPARALLEL_WAY {
 
 /// The einsum of numpy's language, checked at compile time: explicit or implicit output, spaces, repeated labels in one
 /// operand (diagonals), one-sided sums, ellipsis with broadcasting, any number of operands (contracted pair by pair in
-/// the cheapest order). Returns a new array of the operands' common element type. Extents that disagree are an
-/// ep::error.
+/// the cheapest order); and operands read at functions of labels, "i+r,r->i" or "[2*i - r, 3],[r]->[i]". Returns a new
+/// array of the operands' common element type. Extents that disagree, and indices outside, are an ep::error.
 template <subscripts Text, detail::DenseOperand... Operands>
 auto einsum(const Operands&... operands) {
     if constexpr (detail::are_sound_for<Text, Operands...>) {
