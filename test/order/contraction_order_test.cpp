@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
@@ -15,6 +16,8 @@
 namespace contraction_order_test {
 
 namespace {
+
+namespace ep = einparallel;
 
 using einparallel::contraction_order;
 using einparallel::index;
@@ -374,6 +377,55 @@ TEST_CASE("contraction_order: nothing to do for fewer than two operands") {
     CHECK(contraction_order({{0, 1}}, {1}, {2, 3}).empty());
     const std::vector<pairwise_contraction> scalars = contraction_order({{}, {}, {}}, {}, {});
     CHECK(scalars.size() == 2);
+}
+
+TEST_CASE("order_within: results on the way hold no more than the limit, in the first part and in the next") {
+    std::mt19937 random(12);
+    int keeping = 0;
+    int limited = 0;
+    for (int repetition = 0; repetition < 300; ++repetition) {
+        CAPTURE(repetition);
+        const network net = random_network(random, 3 + random() % 8, 4 + random() % 8);
+        const std::size_t limit = 8 * (16U << (random() % 8));
+        ep::detail::sliced_order found;
+        try {
+            found = ep::detail::order_within(net.extents, net.output, net.operands, 8, limit);
+        } catch (const ep::error&) {
+            continue;
+        }
+        std::vector<index> extents = net.extents;
+        for (const label_id fixed : found.fixed) {
+            extents[static_cast<std::size_t>(fixed)] = 1;
+        }
+        limited += found.fixed.empty() ? 0 : 1;
+        keeping += found.varies.empty() ? 0 : 1;
+        std::map<std::size_t, double> alive;  // elements by tensor
+        const std::size_t operands = net.operands.size();
+        const auto varies = [&](std::size_t tensor) { return found.varies.empty() || found.varies[tensor]; };
+        for (int part = 0; part < 2; ++part) {
+            for (std::size_t step = 0; step < found.steps.size(); ++step) {
+                const pairwise_contraction& now = found.steps[step];
+                if (part > 0 && !varies(operands + step)) {
+                    continue;
+                }
+                if (step + 1 < found.steps.size()) {
+                    alive[operands + step] = volume({now.labels.begin(), now.labels.end()}, extents);
+                }
+                double held = 0;
+                for (const auto& [tensor, elements] : alive) {
+                    held += elements;
+                }
+                CHECK(8 * held <= static_cast<double>(limit));
+                for (const std::size_t read : {now.left, now.right}) {
+                    if (varies(read) == varies(operands + step)) {
+                        alive.erase(read);
+                    }
+                }
+            }
+        }
+    }
+    CHECK(limited > 50);
+    CHECK(keeping > 10);
 }
 
 }  // namespace contraction_order_test

@@ -34,18 +34,25 @@ EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::ve
     double parts = 1;
     for_each_in(order.fixed, [&](label_id label) { parts *= double(extents[std::size_t(label)]); });
     const std::size_t operands = labels.size() - order.steps.size();
+    // What is kept is there from the second part on, before everything.
+    std::vector<bool> kept(labels.size());
     double held = 0;
+    for (std::size_t tensor = operands; tensor < labels.size() && !order.varies.empty(); ++tensor) {
+        for (const std::size_t read : {order.steps[tensor - operands].left, order.steps[tensor - operands].right}) {
+            kept[read] = read >= operands && order.varies[read] != order.varies[tensor];
+            held += kept[read] ? size_of(labels[read], {}) : 0;
+        }
+    }
     for (std::size_t result = operands; result < labels.size(); ++result) {
         const auto& [left, right, made] = order.steps[result - operands];
         cost.operations += size_of(labels[left], labels[right]) * parts;
-        held += size_of(made, {});
+        held += kept[result] ? 0 : size_of(made, {});
         if (result + 1 < labels.size() && held > cost.peak) {
             cost.peak = held;
             cost.at_result = result;
         }
         for (const std::size_t read : {left, right}) {
-            const bool is_kept = !order.varies.empty() && order.varies[read] != order.varies[result];
-            held -= read < operands || is_kept ? 0 : size_of(labels[read], {});
+            held -= read < operands || kept[read] ? 0 : size_of(labels[read], {});
         }
     }
     return cost;
