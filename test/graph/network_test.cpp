@@ -180,6 +180,10 @@ TEST_CASE("networks") {
         const ep::array<double, 2> C = net.result({0, 2});
         CHECK(std::equal(C.data(), C.data() + C.size(), expected.data()));
     }
+    ep::network<double> shifted;  // numbers are labels, but coefficients beside '*'
+    const ep::array<double, 1> x{1, 2, 4, 8, 16}, w{1, -1, 3};
+    shifted.add(x, "2*a+b").add(w, "b");
+    CHECK(holds(shifted.result("a"), {11.0, 44.0}));
     CHECK(net.result("2 0").extents() == std::vector<ep::index>{4, 2});
     const ep::array<double, 0> all = net.result({});
     CHECK(all.value() == ep::einsum<"ij,jk->">(A, B).value());
@@ -232,13 +236,16 @@ TEST_CASE("mistakes are one sentence") {
     const auto of_string = [&](std::string_view text) {
         return sentence([&] { static_cast<void>(ep::einsum(text, A, B)); });
     };
-    CHECK(of_string("i1,1k->ik") ==
-          "ep::einsum: malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', "
-          "'...' and spaces may stand beside labels: 'i1', operand 1 of rank 2");
+    CHECK(
+        of_string("i1,1k->ik") ==
+        "ep::einsum: malformed subscript string: a label is a letter (or another Unicode character); beside labels "
+        "stand ',', '->', '...' and spaces, and an index that is a function of labels is written as in \"i+r,r->i\" or "
+        "\"[2*i - r, 3],[r]->[i]\": 'i1', operand 1 of rank 2");
     CHECK(of_string("[i, 2*],jk->i") ==
           "ep::einsum: malformed subscript string: an index is a sum of labels times integers and an integer, as in "
-          "\"i+r,r->i\" or \"[2*i - r, 3],[r]->[i]\": '[i, 2*]', operand 1 of rank 2");
+          "\"i+r,r->i\" or \"[2*i - r, 3],[r]->[i]\", where every '[' has its ']': '[i, 2*]', operand 1 of rank 2");
     CHECK(of_string("ij-jk").starts_with("ep::einsum: malformed subscript string: '->' stands at most once"));
+    CHECK(of_string("[i, j,jk->ik").ends_with("where every '[' has its ']': '[i, j,jk->ik'"));
     CHECK(of_string("..ij,jk->ik").starts_with("ep::einsum: malformed subscript string: an ellipsis is three dots"));
     CHECK(of_string("ij->ij") ==
           "ep::einsum: more operands than subscripts: every operand needs its own, separated by ',': 'ij->ij'");

@@ -101,8 +101,8 @@ template <class... Operands>
 struct other_than_dense : refused {
     static_assert(fits<Operands...>,
                   "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
-                  "arrays and views or "
-                  "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
+                  "arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); what ep::padded and "
+                  "ep::concatenate make is assigned to one first");
 };
 
 template <subscripts Text, class... Operands>

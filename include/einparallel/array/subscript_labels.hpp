@@ -77,7 +77,7 @@ public:
     [[nodiscard]] const std::string& failure() const { return failure_; }
     /// At which functions of its labels an operand is read, none where at the labels themselves.
     [[nodiscard]] std::span<const index_function> functions(std::size_t operand) const {
-        const bool is_plain = reads_.empty() || reads_[operand + 1].is_plain();
+        const bool is_plain = reads_.empty() || is_plain_[operand];
         return is_plain ? std::span<const index_function>() : reads_[operand + 1].at;
     }
     /// Of an einsum into an output that is no operand. @param blocks  the output and the operands, which are replaced
@@ -119,16 +119,23 @@ private:
         reads_.push_back({output.tensor, output.extents, list_of(output_, whole), true});
         const subscript_function* function = table.functions.data();
         std::size_t count = 0;
+        const auto labels_of = [&](std::size_t operand) {
+            return label_span(given.data() + table.first[operand], given.data() + table.first[operand + 1]);
+        };
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            const std::size_t first = first_[operand];
-            const label_span own(given.data() + first, given.data() + first_[operand + 1]);
-            const bool is_plain = !found_in(no_label, own);
+            const label_span own = labels_of(operand);
+            bool is_plain = true;  // a tensor that is read at functions elsewhere is not read to its end here
+            for (std::size_t other = 0; other < operands.size(); ++other) {
+                const bool is_same = operands[other].tensor == operands[operand].tensor;
+                is_plain = is_plain && !(is_same && found_in(no_label, labels_of(other)));
+            }
+            is_plain_.push_back(is_plain);
             operand_reads& read = reads_.emplace_back();
             read = {operands[operand].tensor, operands[operand].extents, list_of(own, whole)};
             first_[operand] = count;
             for (std::size_t dimension = 0; dimension < own.size(); ++dimension) {
                 index_function& made = read.at[dimension];
-                if (own[dimension] == no_label && function->dimension == first + dimension) {
+                if (own[dimension] == no_label && function->dimension == table.first[operand] + dimension) {
                     const index_term* const terms = table.terms.data();
                     made = {{terms + function[0].first_term, terms + function[1].first_term}, function->constant};
                     ++function;
@@ -158,6 +165,7 @@ private:
     row<std::size_t> first_;
     row<index> extents_{};
     std::vector<operand_reads> reads_;         // of the output and the operands, where there are functions
+    std::vector<bool> is_plain_;               // by operand
     std::vector<std::vector<index>> numbers_;  // extents and strides of what is seen
     std::string failure_;
 };

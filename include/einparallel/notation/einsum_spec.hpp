@@ -17,14 +17,16 @@ namespace einparallel {
 namespace detail {
 
 /// The sentences of mistakes, which static_asserts and errors have in common.
-#define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                   \
-    "malformed subscript string: a label is a letter (or another Unicode character); only ',', '->', '...' and " \
-    "spaces may stand beside labels"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                        \
+    "malformed subscript string: a label is a letter (or another Unicode character); beside labels stand ',', '->', " \
+    "'...' and spaces, and an index that is a function of labels is written as in \"i+r,r->i\" or \"[2*i - r, "       \
+    "3],[r]->[i]\""
 #define EINPARALLEL_DETAIL_SUBSCRIPT_function                                                                       \
     "malformed subscript string: an index is a sum of labels times integers and an integer, as in \"i+r,r->i\" or " \
-    "\"[2*i - r, 3],[r]->[i]\""
-#define EINPARALLEL_DETAIL_SUBSCRIPT_arrow \
-    "malformed subscript string: '->' stands at most once, and one output follows it"
+    "\"[2*i - r, 3],[r]->[i]\", where every '[' has its ']'"
+#define EINPARALLEL_DETAIL_SUBSCRIPT_arrow                                                                             \
+    "malformed subscript string: '->' stands at most once, and one output follows it; differences stand in brackets, " \
+    "[i - r]"
 #define EINPARALLEL_DETAIL_SUBSCRIPT_dots \
     "malformed subscript string: an ellipsis is three dots and stands at most once in an operand"
 #define EINPARALLEL_DETAIL_SUBSCRIPT_operand_count_more \

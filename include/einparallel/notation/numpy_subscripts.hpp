@@ -16,8 +16,7 @@
 
 namespace einparallel {
 
-/// A subscript string as a template argument, up to 1023 bytes. A label is one ASCII letter or one other Unicode
-/// character written in UTF-8: there is no limit of 52.
+/// A subscript string as a template argument, up to 1023 bytes. A label is an ASCII letter or another UTF-8 character.
 using subscripts = fixed_text<1023>;
 
 namespace detail {
@@ -121,22 +120,23 @@ constexpr bool take(std::string_view& text, char character) {
     return is_there;
 }
 
-/// Reads a dimension off the front of `text`, a label or Σ number * label + number; in a list numbers may stand alone,
-/// and be subtracted.
+/// Reads a dimension off the front of `text`: a label or Σ number * label + number, in a list also − and numbers alone.
 template <class Table>
 constexpr subscript_problem read_dimension(Table& table, std::string_view& text, bool is_listed, label_id& into,
                                            std::size_t dimension) {
     const std::size_t first = table.functions[table.function_count].first_term;
     std::size_t end = first;
     index constant = 0;
-    bool is_beyond = false;  // numbers that no index holds
-    bool is_more = true;
+    bool is_beyond = false, is_more = true;  // beyond: numbers that no index holds
     for (index sign = is_listed && take(text, '-') ? -1 : 1; is_more;) {
         label_id label = no_label;
         do {
             take(text, ' ');
             const std::size_t digits = number_length(text);
-            const bool is_number = digits > 0 && (is_listed || !table.has_numbers);
+            std::string_view behind =
+                text.substr(digits);  // where labels are numbers a coefficient is known by its '*'
+            const bool is_factor = take(behind, '*') || label != no_label;
+            const bool is_number = digits > 0 && (is_listed || !table.has_numbers || is_factor);
             const std::size_t length = digits > 0 ? digits : label_length(text);
             if (length == 0 || (!is_number && (label != no_label || length >= sizeof(label_name)))) {
                 return is_listed || end > first ? subscript_problem::function : subscript_problem::character;
@@ -181,13 +181,11 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
                                            std::size_t ellipsis_rank) {
     const bool is_listed = take(text, '[');
     text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
-    if (is_listed) {
-        if (!text.ends_with(']')) {
-            return subscript_problem::function;
-        }
-        text.remove_suffix(1);
-        take(text, ' ');
+    if (is_listed && !text.ends_with(']')) {
+        return subscript_problem::function;
     }
+    text.remove_suffix(is_listed ? 1 : 0);
+    take(text, ' ');
     bool seen_ellipsis = false;
     for (bool is_first = true; !text.empty(); is_first = false) {
         if (table.label_count > std::size_t(std::numeric_limits<label_id>::max())) {
@@ -274,6 +272,9 @@ constexpr subscript_problem read_string(Table& table, std::string_view text, con
     const std::string_view output = text.substr(std::min(inputs.size() + 2, text.size()));
     if (find_outside(inputs, "->") < inputs.size() || find_outside(output, "->,") < output.size()) {
         return subscript_problem::arrow;
+    }
+    if (std::count(text.begin(), text.end(), '[') != std::count(text.begin(), text.end(), ']')) {
+        return subscript_problem::function;
     }
     if (const std::size_t count = input_count(text); count != operands) {
         return count < operands ? subscript_problem::operand_count_more : subscript_problem::operand_count_less;

@@ -96,6 +96,9 @@ EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, 
         left[std::size_t(fixed)] = 1;
         cost = best;
     }
+    if (found.fixed.empty()) {
+        return found;
+    }
     sliced_order keeping = found;
     for (const std::vector<label_id>& own : operands) {
         keeping.varies.push_back(any_in(own, [&](label_id label) { return found_in(label, found.fixed); }));
