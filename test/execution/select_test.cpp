@@ -197,6 +197,47 @@ TEST_CASE("a position is bound at the run: a loop plans once") {
     CHECK((cache(2, 0) == 3 && cache(3, 0) == 100));
 }
 
+TEST_CASE("what is replaced twice is refused wherever it lies") {
+    ep::context world(MPI_COMM_WORLD);
+    const std::string twice =
+        "einsum: the left-hand side names index 2 of W.0 twice: say += to add up what is assigned "
+        "to it";
+    for (int kind = 0; kind < 60; ++kind) {
+        CAPTURE(kind);
+        const auto computed = [&](int bit, auto tensor) {
+            auto made = tensor;
+            if ((kind >> bit & 1) != 0) {
+                made = {};
+                made(i) = tensor(i) * 1;
+            }
+            return made;
+        };
+        const auto token = computed(0, ep::generate<int>({4}, [](auto at) { return at == 1 ? 0 : at == 3 ? 3 : 2; }));
+        const auto y = computed(1, ep::generate<double>({4}, ep::uniform(1)));
+        auto Z = computed(2, ep::generate<double>({4}, ep::uniform(2)));
+        switch (kind / 8 % 5) {
+            case 0:
+                Z(token(i)) = y(i);
+                break;
+            case 1:
+                Z(token(i)) = ep::concatenate(0, ep::slice(y, {0}, {1}), ep::slice(y, {1}, {4}))(i);
+                break;
+            case 2:
+                Z(ep::concatenate(0, ep::slice(token, {0}, {1}), ep::slice(token, {1}, {4}))(i)) = y(i);
+                break;
+            case 3:
+                Z(token(i)) = ep::padded(y, {0}, {2}, 1.0)(i + 1);
+                break;
+            default:
+                Z(token(i)) = 7.0;
+        }
+        const ep::options asked{.objective = kind < 20   ? ep::objective::bytes
+                                             : kind < 40 ? ep::objective::paper
+                                                         : ep::objective::time};
+        CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, asked, Z).run(world)); }).ends_with(twice));
+    }
+}
+
 TEST_CASE("what is replaced lies where the old tensor was") {
     const index length = 512, width = 64;
     ep::tensor<double, 2> K;

@@ -308,7 +308,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
         }
         all.push_back({old->handle, old->labels});
     }
-    return recording_builder(names_with_places).record(sink, out, all, make_select_kernel(work));
+    std::shared_ptr<vertex> made =
+        recording_builder(names_with_places).record(sink, out, all, make_select_kernel(work));
+    made->form.reads_at_once = old != nullptr;
+    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

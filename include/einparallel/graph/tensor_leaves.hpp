@@ -139,7 +139,17 @@ struct tensor_leaves {
             using operand = recording_builder::operand_type;
             const std::vector<std::string_view> names = names_with(Found::ids::names, indices);
             const whole_read old({z.node, labels});
-            const operand operands[] = {block_of<Found>(x), block_of<Found>(tokens)...};
+            // What is replaced is named once: a call sees all tokens, none of which lie in parts.
+            const auto read = [&]<class Read, class Own>(const leaf<Read, Own>& node) {
+                using Value = typename Read::value_type;
+                const std::array<operand, 1> one{block_of<Found>(node)};
+                const bool in_parts = How == assignment::set && one[0].handle->is_view();
+                return in_parts ? operand{unit_builder(names).template product<Value>(std::nullopt, one[0].labels,
+                                                                                      std::span(one), Value(1)),
+                                          one[0].labels}
+                                : one[0];
+            };
+            const operand operands[] = {read(x), read(tokens)...};
             if constexpr (How == assignment::set) {
                 made = record_selection(names, last, old.labels, operands, &old, select_work_of<T>(indices, true));
             } else {

@@ -183,6 +183,7 @@ struct einsum_form {
     std::vector<label_id> output;
     std::vector<operand_read> reads{};
     running_labels running{};
+    bool reads_at_once = false;  ///< a rank's call sees all that it reads: no operand lies in pieces
 
     friend bool operator==(const einsum_form&, const einsum_form&) = default;
 
@@ -214,7 +215,7 @@ struct einsum_form {
     /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
     /// read through several dimensions at once lies in rows that follow each other.
     [[nodiscard]] bool lies_in_pieces(std::size_t operand) const {
-        return is_viewed(operand) && !detail::any_in(all_reads(), [&](const operand_read* read) {
+        return is_viewed(operand) && !reads_at_once && !detail::any_in(all_reads(), [&](const operand_read* read) {
                    return read->operand == operand && read->is_reshaped();
                });
     }
