@@ -191,6 +191,9 @@ TEST_CASE("dimensions of strings are functions of labels") {
     CHECK(same(ep::einsum<"[i, 3]">(A), ep::einsum<"ij,j->i">(A, ep::array<double, 1>{0, 0, 0, 1, 0})));
     const ep::array<float, 1> steps = ep::einsum<"i+1,i->i">(w, w);  // w(i) is not read to its end
     CHECK((steps.extent(0) == 2 && steps(0) == -2 && steps(1) == -8));
+    ep::array<double, 1> empty;
+    CHECK_THROWS_WITH_AS(ep::einsum_into<"i+r,r->i">(empty, ep::array<double, 1>({5}), w),
+                         "einsum ir,r->i: label i has extent 3 in the operands and 0 in the output", ep::error);
     ep::array<double, 2> H({2, 4});  // it says the extents of labels that stand in functions only
     ep::einsum_into<"[i + r + 1, r + 1]->ir">(H, A);
     CHECK(H(1, 3) == A(5, 4));

@@ -261,6 +261,19 @@ TEST_CASE("tensors as large as several chunks, of one element and of none") {
     CHECK((S(0) == 0 && S(2) == 0));
 }
 
+TEST_CASE("nothing is read of a tensor without elements") {
+    ep::array<double, 2> W({0, 3}), Z({0, 3}), Y;
+    const ep::array<int, 1> none({0});
+    Y(i, j) = W(none(i), j);
+    CHECK(Y.extents() == std::array<index, 2>{0, 3});
+    Z(none(i), j) = Y(i, j);
+    Z(none(i), j) += Y(i, j);
+    CHECK(Z.size() == 0);
+    const ep::array<int, 1> one({1});
+    CHECK(sentence_of([&] { Y(i, j) = W(one(i), j); }) ==
+          "einsum: the index at (0) is 0, outside the extent 0 of dimension 0");
+}
+
 TEST_CASE("what is not selected is not looked at") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     ep::array<double, 2> W{{1, 2}, {nan, nan}, {5, -0.0}};

@@ -111,10 +111,10 @@ template <class Ids, Label L>
 index_function function_of(const L& /*alone*/) {
     return {{{Ids::template id<L>, 1}}, 0, true};
 }
-/// Data name any place of the dimension, the first one as good as another.
+/// Data name any place of the dimension, which is checked where they are read.
 template <class Ids, DataIndex E>
 index_function function_of(const E& /*data*/) {
-    return {};
+    return {{}, 0, false, true};
 }
 template <class Ids, class Operand, class... Labels>
 std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels...>>& node) {

@@ -104,9 +104,10 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
         }
     }
     for (const dimension_read& read : reads) {
-        const bool is_read = !read.owner().is_plain() && all_in(read.owner().at, [&](const index_function& each) {
-            return all_in(each.terms, [&](const index_term& term) { return extents[std::size_t(term.label)] > 0; });
-        });
+        const bool is_read =
+            !read.at().is_fused && !read.owner().is_plain() && all_in(read.owner().at, [&](const index_function& each) {
+                return all_in(each.terms, [&](const index_term& term) { return extents[std::size_t(term.label)] > 0; });
+            });
         const interval reached = is_read ? read.reach({extents.begin(), extents.end()}) : interval{};
         if (reached.begin < 0 || reached.end > read.extent()) {
             return "einsum: " + read.text(names) + " runs from " + std::to_string(reached.begin) + " to " +

@@ -116,7 +116,8 @@ private:
         const auto whole = [](label_id label) {
             return label == no_label ? index_function() : index_function{{{label, 1}}, 0, true};
         };
-        reads_.push_back({output.tensor, output.extents, list_of(output_, whole), true});
+        const bool is_empty = all_in(output.extents, [](index extent) { return extent == 0; });
+        reads_.push_back({output.tensor, is_empty ? index_span() : output.extents, list_of(output_, whole), true});
         const subscript_function* function = table.functions.data();
         std::size_t count = 0;
         const auto labels_of = [&](std::size_t operand) {
