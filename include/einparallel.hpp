@@ -21,7 +21,7 @@ namespace einparallel {}
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/row_functions.hpp>
-#include <einparallel/notation/numpy_subscripts.hpp>
+#include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/array/array.hpp>
@@ -43,7 +43,6 @@ namespace einparallel {}
 #include <einparallel/array/foreign.hpp>
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/product/blas.hpp>
-#include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>
 

@@ -80,7 +80,8 @@ TEST_CASE("mistakes") {
     static_assert(problem<"ij->ijij", 2> == subscript_problem::output_repeated);
     static_assert(problem<"[i, ]->i", 2> == subscript_problem::function);
     static_assert(problem<"[i->i", 1> == subscript_problem::function);
-    static_assert(problem<"i]->i", 2> == subscript_problem::character);
+    static_assert(problem<"i]->i", 2> == subscript_problem::function);
+    static_assert(problem<"[i, j->i", 2> == subscript_problem::function);
     static_assert(problem<"2i->i", 2> == subscript_problem::character);
     static_assert(problem<"[i r]->i", 1> == subscript_problem::function);
     static_assert(problem<"[i, i*r]->i", 2> == subscript_problem::function);

@@ -127,7 +127,7 @@ constexpr subscript_problem read_dimension(Table& table, std::string_view& text,
     const std::size_t first = table.functions[table.function_count].first_term;
     std::size_t end = first;
     index constant = 0;
-    bool is_beyond = false, is_more = true;  // beyond: numbers that no index holds
+    bool is_beyond = false, is_more = true;
     for (index sign = is_listed && take(text, '-') ? -1 : 1; is_more;) {
         label_id label = no_label;
         do {
@@ -143,10 +143,9 @@ constexpr subscript_problem read_dimension(Table& table, std::string_view& text,
             }
             index number = is_number ? 0 : 1;
             for (std::size_t at = 0; is_number && at < digits; ++at) {
-                is_beyond = __builtin_mul_overflow(number, 10, &number) || is_beyond;
-                is_beyond = __builtin_add_overflow(number, text[at] - '0', &number) || is_beyond;
+                number = bounded(number, 10, text[at] - '0', is_beyond);
             }
-            is_beyond = __builtin_mul_overflow(sign, number, &sign) || is_beyond;
+            sign = bounded(sign, number, 0, is_beyond);
             label = is_number ? label : table.find_or_add(label_name(text.substr(0, length)));
             text.remove_prefix(length);
         } while (take(text, '*'));
@@ -158,7 +157,7 @@ constexpr subscript_problem read_dimension(Table& table, std::string_view& text,
         if (label != no_label && term == end) {
             table.terms[end++] = {label, 0};
         }
-        is_beyond = __builtin_add_overflow(sum, sign, &sum) || is_beyond;
+        sum = bounded(sum, 1, sign, is_beyond);
         sign = is_listed && take(text, '-') ? -1 : 1;
         is_more = sign < 0 || take(text, '+');
     }
