@@ -1,6 +1,7 @@
 #pragma once
 // A part of a recorded tensor on the left: Z(i + 3, j) = A(i, j), Z(i, 2) += x(i), p(i + j) += x(i) * y(j).
 
+#include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor_leaves.hpp>
