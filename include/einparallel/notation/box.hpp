@@ -17,6 +17,7 @@ namespace einparallel {
 
 /// Signed type of every extent, stride and element index.
 using index = std::int64_t;
+/// Extents, strides or indices that somebody else holds.
 using index_span = std::span<const index>;
 
 /// An extent in a braced list: implicit from any integral type, so that `{m, k}` may mix `int` and `std::size_t`.
