@@ -75,8 +75,8 @@
 #undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_STORE
 #define EINPARALLEL_DETAIL_SET avx512
-#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
-#define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f"))) EINPARALLEL_DETAIL_AS_WRITTEN
+#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f,avx512vl")))
+#define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f,avx512vl"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET

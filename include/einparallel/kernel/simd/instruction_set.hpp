@@ -45,7 +45,7 @@ constexpr int tile_rows(instruction_set set) {
 inline bool supported(instruction_set set) {
 #if EINPARALLEL_DETAIL_X86
     if (set == instruction_set::avx512) {
-        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("fma") != 0;
+        return __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("fma") != 0;
     }
     if (set == instruction_set::avx2) {
         return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;

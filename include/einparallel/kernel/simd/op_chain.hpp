@@ -58,21 +58,38 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    /// A row_function.
+    /// A row_function. Short rows are in the first-level cache, where the widest vectors pay; longer ones come from
+    /// beyond it, and of neighbours in a row a vector of 64 bytes lies in two of its lines always.
     EINPARALLEL_DETAIL_UNFUSED static void run(const void* functor, void* into, const void* const* from, index count) {
         const op_links links = *static_cast<const op_links*>(functor);
         T* const out = static_cast<T*>(into);
+        if (EINPARALLEL_DETAIL_BYTES > 32 && count > 1024) {
+            blocks < EINPARALLEL_DETAIL_BYTES<32 ? EINPARALLEL_DETAIL_BYTES : 32>(links, out, from, count);
+        } else {
+            blocks<EINPARALLEL_DETAIL_BYTES>(links, out, from, count);
+        }
+    }
+
+private:
+    // Few enough vectors for the registers, and enough to hide the choice of a link.
+    static constexpr index block = 8 * EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+
+    template <int Bytes>
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void blocks(op_links links, T* out,
+                                                                         const void* const* from, index count) {
+        typedef T vector __attribute__((vector_size(Bytes)));
+        constexpr index lanes = Bytes / index(sizeof(T));
         index at = 0;
         for (; at + block <= count; at += block) {
-            points<vector, vectors>(links, out, from, at);
+            points<vector, block / lanes>(links, out, from, at);
         }
         // The last whole block again, rather than few points at a time, unless results lie where sources lay.
         bool repeats = at < count && count > block;
         for (std::size_t each = 0; each < links.count && repeats; ++each) {
-            repeats = from[each] != into;
+            repeats = from[each] != out;
         }
         if (repeats) {
-            points<vector, vectors>(links, out, from, count - block);
+            points<vector, block / lanes>(links, out, from, count - block);
             return;
         }
         for (; at + lanes <= count; at += lanes) {
@@ -82,12 +99,6 @@ struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             points<T, 1>(links, out, from, at);
         }
     }
-
-private:
-    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
-    static constexpr int vectors = 8;  // enough to hide the choice of a link, and few enough for 16 registers
-    static constexpr index block = vectors * lanes;
 
     template <class Value, int Count>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void points(op_links links, T* out,
