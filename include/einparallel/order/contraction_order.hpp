@@ -33,11 +33,11 @@ inline constexpr std::size_t exact_order_limit = 12;
 /// a single tensor are summed), then the fewest elements of intermediates; outer products are considered. Beyond: a
 /// greedy order, annealed. Deterministic: the same on every rank, with every compiler.
 /// @param extents by label id
-/// @param at_once  contractions follow at once: the search takes a share of their time, and they come depth first, so
-///                 that few results are held at a time
+/// @param at_once  not 0: contractions follow at once, so often; the search takes a share of their time, and they come
+///                 depth first, so that few results are held at a time
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents, bool at_once = false);
+    const std::vector<index>& extents, double at_once = 0);
 
 }  // namespace einparallel
 
@@ -46,7 +46,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The order for a product in memory: `extents` by label id, operands' dimensions without a label left out. None for an
 /// element-wise product, in which every operand has every label of the output and nothing else.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, bool at_once = false);
+    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, double at_once = 0);
 
 /// The order of a product that is contracted at once, and the labels that are fixed so that results on the way hold at
 /// most so many bytes at a time, where that is not 0: one after the other that which costs the fewest multiply-adds.

@@ -248,7 +248,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 }
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, bool at_once) {
+    index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, double at_once) {
     const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
@@ -264,7 +264,7 @@ namespace einparallel {
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
-    const std::vector<index>& extents, bool at_once) {
+    const std::vector<index>& extents, double at_once) {
     if (operands.size() < 2) {
         return {};
     }
@@ -272,13 +272,14 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     if (operands.size() > 2) {
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
-        steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
-                                                     : detail::annealed_order(net, at_once ? 2.5e-4 : 1).steps;
+        steps = operands.size() <= exact_order_limit
+                    ? detail::exact_order(net, greedy.operations)
+                    : detail::annealed_order(net, at_once > 0 ? 1e-4 * at_once : 1).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }
     }
-    if (at_once) {
+    if (at_once > 0) {
         steps = detail::in_order(std::move(steps), true);
     }
     return detail::with_labels(steps, operands, output, extents.size());

@@ -5,6 +5,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -65,9 +66,11 @@ EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, 
     std::vector<std::vector<label_id>> labels;
     std::vector<index> left = extents;  // 1 where a label is fixed
     product_cost cost{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-    // With fewer labels another order may be better.
+    // With fewer labels another order may be better, which is worth more where it is gone through often.
     const auto search = [&] {
-        sliced_order other{order_of_operands(left, out, operands, true), found.fixed, {}};
+        double parts = most_bytes > 0 ? 4 : 1;
+        for_each_in(found.fixed, [&](label_id label) { parts *= double(extents[std::size_t(label)]); });
+        sliced_order other{order_of_operands(left, out, operands, std::sqrt(parts)), found.fixed, {}};
         std::vector<std::vector<label_id>> known = operands;
         for_each_in(other.steps, [&](const pairwise_contraction& step) { known.push_back(step.labels); });
         const product_cost with = cost_of(other, known, extents);
