@@ -28,6 +28,7 @@ namespace einparallel {}
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/array/shape.hpp>
 #include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/gradient.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI

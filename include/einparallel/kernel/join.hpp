@@ -20,6 +20,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
@@ -47,13 +48,23 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
 /// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 
+/// The work of a program. calls[c] are rows of its c-th instruction that calls something, where they are known;
+/// others are told by codes. @throws error for one that has no rows
+EINPARALLEL_INLINE join_work join_work_of(const op_program& program, std::span<const row_call> calls);
+
+/// Owners of functors.
+using kept_functors = std::vector<std::shared_ptr<const void>>;
+
 /// The kernel of such work.
 class work_kernel : public reducing_kernel {
 public:
-    work_kernel(join_work work, op_program program)
-        : reducing_kernel(std::move(program), work.reduction), work_(std::move(work)) {}
+    /// @param keeps  who owns functors that the work refers to
+    work_kernel(join_work work, op_program program, kept_functors keeps = {})
+        : reducing_kernel(std::move(program), work.reduction), work_(std::move(work)), keeps_(std::move(keeps)) {}
 
     void contract(const block_call& call) const override { run_join(call, work_); }
+
+    [[nodiscard]] const join_work& work() const { return work_; }
 
     [[nodiscard]] double operations_per_point() const override {
         double operations = 2.0 * double(work_.bytes.size());
@@ -63,10 +74,14 @@ public:
 
 protected:
     join_work work_;
+
+private:
+    kept_functors keeps_;
 };
 
-/// … of the library's own functors: work that refers to none.
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program);
+/// … of the library's own functors, or of those that others keep.
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program,
+                                                                  kept_functors keeps = {});
 
 /// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
 template <class Function>

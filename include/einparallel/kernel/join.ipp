@@ -6,30 +6,34 @@
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/row_program.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* functor, const row_name* arguments,
-                                              std::size_t count, std::size_t bytes) {
-    row_step made{run, functor, std::uint16_t(sources.size()), std::uint16_t(count), 0};
+EINPARALLEL_INLINE row_name row_program::push(row_call call, const row_name* arguments, std::size_t count,
+                                              std::size_t bytes, unsigned kept) {
+    row_step made{call.run, call.functor, std::uint16_t(sources.size()), std::uint16_t(count), 0};
     std::size_t into = std::size_t(std::find(held.begin(), held.end(), 0) - held.begin());
+    const auto is_freed = [&](std::size_t argument) {
+        return arguments[argument] >= operands && arguments[argument] < number_name && (kept >> argument & 1U) == 0;
+    };
     for (std::size_t argument = count; argument-- > 0;) {
-        const row_name name = arguments[argument];
-        if (name >= operands && name < number_name && held[name - operands] == bytes) {
-            into = std::size_t(name - operands);
+        if (is_freed(argument) && held[arguments[argument] - operands] == bytes) {
+            into = std::size_t(arguments[argument] - operands);
         }
     }
     for (std::size_t argument = 0; argument < count; ++argument) {
-        const row_name name = arguments[argument];
-        sources.push_back(name);
-        links.push_back(with_number(op_link::first, name >= number_name));
-        if (name >= operands && name < number_name) {
-            held[name - operands] = 0;
+        sources.push_back(arguments[argument]);
+        links.push_back(with_number(op_link::first, arguments[argument] >= number_name));
+        if (is_freed(argument)) {
+            held[arguments[argument] - operands] = 0;
         }
     }
     if (into == held.size()) {
@@ -43,19 +47,21 @@ EINPARALLEL_INLINE row_name row_program::push(row_function run, const void* func
 }
 
 EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_function alone, const row_name* arguments,
-                                                         std::size_t bytes) {
+                                                         std::size_t bytes, unsigned kept) {
     const row_function run = with_best_instructions([&](auto set) -> row_function {
         return bytes == 8 ? &op_chain<double, set.value>::run : &op_chain<float, set.value>::run;
     });
     const auto is_chain = [&](std::size_t back) {
         return steps.size() >= back && steps.end()[-index(back)].run == run;
     };
-    const bool is_first = is_chain(1) && steps.back().into == arguments[0];
-    const bool is_second = is_chain(1) && steps.back().into == arguments[1];
+    const bool goes_on = is_chain(1) && arguments[0] != arguments[1];
+    const bool is_first = goes_on && steps.back().into == arguments[0] && (kept & 1U) == 0;
+    const bool is_second = goes_on && steps.back().into == arguments[1] && (kept & 2U) == 0;
     const row_name other = arguments[is_second ? 0 : 1];
+    const bool keeps_other = (kept >> (is_second ? 0 : 1) & 1U) != 0;
     op_link link = op_link(int(op_link::add) + int(code) - int(op_code::add));
     if (!is_first && !is_second) {
-        const row_name made = push(run, nullptr, arguments, 2, bytes);
+        const row_name made = push({run, nullptr}, arguments, 2, bytes, kept);
         links.back() = with_number(link, other >= number_name);
         steps.back().alone = alone;
         return made;
@@ -63,8 +69,9 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
     // A chain goes on; the one before the last with the product of two sources that the last one is
     const std::size_t product = steps.back().first_source;
     row_name* const x = sources.data() + product;
-    if (link <= op_link::subtract && is_chain(2) && steps.end()[-2].into == other && sources.size() == product + 2 &&
-        without_number(links[product + 1]) == op_link::multiply && (x[0] < number_name || x[1] < number_name)) {
+    if (link <= op_link::subtract && is_chain(2) && steps.end()[-2].into == other && !keeps_other &&
+        sources.size() == product + 2 && without_number(links[product + 1]) == op_link::multiply &&
+        (x[0] < number_name || x[1] < number_name)) {
         if (x[1] >= number_name) {
             std::swap(x[0], x[1]);
         }
@@ -83,10 +90,62 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
     sources.push_back(other);
     links.push_back(with_number(link, other >= number_name));
     ++steps.back().source_count;
-    if (other >= operands && other < number_name) {
+    if (other >= operands && other < number_name && !keeps_other) {
         held[other - operands] = 0;
     }
     return steps.back().into;
+}
+
+EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<const row_call> calls) {
+    const std::vector<op_instruction>& all = program.instructions();
+    std::vector<std::vector<op_register>> sources(all.size());  // arguments of opaque ones as what they hand on
+    std::vector<std::size_t> readers(all.size());
+    for (std::size_t number = 0; number < all.size(); ++number) {
+        sources[number] = sources_of(all, number);
+        for (op_register& source : sources[number]) {
+            source = all[source].code == op_code::argument ? all[source].from[0] : source;
+            readers[source] += all[number].code == op_code::argument ? 0 : 1;
+        }
+    }
+    join_work made;
+    made.rows.operands = std::uint16_t(program.operand_count());
+    made.reduction = coded_reduction(program.aggregates_by(), program.type());
+    std::vector<row_name> names(all.size());
+    for (std::size_t number = 0; number < all.size(); ++number) {
+        const op_instruction& each = all[number];
+        if (each.code == op_code::operand) {
+            names[number] = row_name(number);
+            made.bytes.push_back(each.bytes);
+        } else if (each.code == op_code::number) {
+            row_number value{};
+            const std::size_t part = each.kind == 'c' ? each.bytes / 2 : each.bytes;
+            __builtin_memcpy(value.data(), each.bits.data(), part);
+            __builtin_memcpy(value.data() + part, each.bits.data() + 1, each.bytes - part);
+            names[number] = made.rows.push_number(value.data(), each.bytes);
+        } else if (each.code != op_code::argument) {
+            small_vector<row_name, 4> arguments;
+            unsigned numbers = 0;
+            unsigned kept = 0;
+            std::for_each(sources[number].begin(), sources[number].end(), [&](op_register read) { --readers[read]; });
+            for (const op_register read : sources[number]) {
+                const unsigned bit = 1U << arguments.size();
+                numbers |= all[read].code == op_code::number ? bit : 0;
+                kept |= readers[read] > 0 ? bit : 0;
+                arguments.push_back(names[read]);
+            }
+            const element_type of = all[sources[number][each.code == op_code::choice ? 1 : 0]].type();
+            row_call call = made.calls.size() < calls.size() ? calls[made.calls.size()] : row_call{};
+            call.run = call.run != nullptr ? call.run : coded_row(each.code, each.type(), of, numbers);
+            require(call.run != nullptr,
+                    {program.formula(), ": there is no kernel of step ", number, " for ", name_of_element(of)});
+            made.calls.push_back(call);
+            const bool is_arithmetic = each.code >= op_code::add && each.code <= op_code::divide && each.kind == 'f';
+            names[number] = is_arithmetic
+                                ? made.rows.push_arithmetic(each.code, call.run, arguments.data(), each.bytes, kept)
+                                : made.rows.push(call, arguments.data(), arguments.size(), each.bytes, kept);
+        }
+    }
+    return made;
 }
 
 /// Rows of ⊕ over what a program makes of the operands: each step is one call for a whole row.
@@ -204,8 +263,9 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
     run_rows(nest, rows);
 }
 
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program) {
-    return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program)));
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program,
+                                                                  kept_functors keeps) {
+    return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program), std::move(keeps)));
 }
 
 EINPARALLEL_VIRTUAL void reducing_kernel::combine(index_span extents, void* into, index_span into_strides,

@@ -6,6 +6,7 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/op_chain.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
+#include <einparallel/kernel/simd/row_call.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
@@ -50,14 +51,14 @@ struct row_program {
     small_vector<row_number, 4> numbers;
     small_vector<std::uint16_t, 16> held;  ///< bytes of an element in each row after the operands'; 0 in a free one
 
-    /// A step with results of so many bytes each. Rows that it reads are read by nobody else and free again, and the
-    /// result may lie where an argument of its size lay.
-    EINPARALLEL_INLINE row_name push(row_function run, const void* functor, const row_name* arguments,
-                                     std::size_t count, std::size_t bytes);
+    /// A step with results of so many bytes each. Rows that it reads are read by nobody else and free again, but for
+    /// arguments whose bits are set in `kept`, and the result may lie where an argument of its size lay.
+    EINPARALLEL_INLINE row_name push(row_call call, const row_name* arguments, std::size_t count, std::size_t bytes,
+                                     unsigned kept = 0);
     /// A step of arithmetic of floats or doubles, by their bytes; a link of the step before where that made an
-    /// argument.
+    /// argument which is not kept.
     EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
-                                                std::size_t bytes);
+                                                std::size_t bytes, unsigned kept = 0);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes) {
         numbers.push_back({});
         __builtin_memcpy(numbers.back().data(), value, bytes);
@@ -71,6 +72,7 @@ struct join_work {
     row_reduction reduction;
     tile_kernel tiles;                    ///< without a function where there are none
     small_vector<std::uint8_t, 8> bytes;  ///< of an element of each operand
+    small_vector<row_call, 8> calls;      ///< by instruction of the program that calls something, in their order
 };
 
 /// Where the value of a node is: for steps, and in a register of the program.
@@ -98,7 +100,7 @@ template <bool Steps, bool Program>
 class call_writer {
 public:
     /// @param program  null where it is not written
-    call_writer(join_work& steps, op_program* program) : steps_(steps.rows), program_(program) {}
+    call_writer(join_work& steps, op_program* program) : work_(steps), steps_(steps.rows), program_(program) {}
 
     template <class T>
     [[gnu::noinline]] value_at<T, true> number(const T& value) {
@@ -161,9 +163,7 @@ private:
         } else {
             called.has_state = !std::is_empty_v<Function>;
             called.distributes = distributes;
-            if constexpr (requires { Function::name; }) {
-                called.name = Function::name;
-            }
+            called.name = name_of_functor<Function>();
         }
         return program_->call(called, register_type<Value>(), compared, arguments);
     }
@@ -204,16 +204,17 @@ private:
 
     template <unsigned Numbers, class Function, class Value, class... T>
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
+        const row_call call = call_of<Numbers, Value, T...>(function);
+        work_.calls.push_back(call);
         if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {
             if constexpr (Function::code >= op_code::add && Function::code <= op_code::divide) {
-                return steps_.push_arithmetic(Function::code, row_function_of<Numbers, Function, Value, T...>(),
-                                              arguments.data(), sizeof(Value));
+                return steps_.push_arithmetic(Function::code, call.run, arguments.data(), sizeof(Value));
             }
         }
-        return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(),
-                           arguments.size(), sizeof(Value));
+        return steps_.push(call, arguments.data(), arguments.size(), sizeof(Value));
     }
 
+    join_work& work_;
     row_program& steps_;
     op_program* program_;
 };

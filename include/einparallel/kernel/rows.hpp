@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -158,25 +157,28 @@ protected:
     row_reduction reduction_;
 };
 
-/// A kernel that is a function of a call.
+/// A kernel that is a function of a call and of what else it works on.
+template <class Work>
 class called_kernel final : public reducing_kernel {
 public:
-    using function = std::function<void(const block_call&)>;
+    using function = void (*)(const block_call&, const Work&);
     struct traits {  ///< what the kernel's functions of these names return
         double operations_per_point;
         bool takes_parts = true;
         bool replaces = false;
     };
 
-    called_kernel(op_program program, const row_reduction& reduction, function contract, const traits& of)
-        : reducing_kernel(std::move(program), reduction), contract_(std::move(contract)), traits_(of) {}
-    void contract(const block_call& call) const override { contract_(call); }
+    called_kernel(op_program program, const row_reduction& reduction, function run, Work work, const traits& of)
+        : reducing_kernel(std::move(program), reduction), contract_(run), work_(std::move(work)), traits_(of) {}
+    void contract(const block_call& call) const override { contract_(call, work_); }
     [[nodiscard]] bool takes_parts() const override { return traits_.takes_parts; }
     [[nodiscard]] bool replaces() const override { return traits_.replaces; }
     [[nodiscard]] double operations_per_point() const override { return traits_.operations_per_point; }
+    [[nodiscard]] const Work& work() const { return work_; }
 
 private:
     function contract_;
+    Work work_;
     traits traits_;
 };
 

@@ -99,6 +99,13 @@ constexpr element_type register_type() {
 
 }  // namespace detail
 
+namespace EINPARALLEL_DETAIL {
+
+/// The registers that instruction `number` reads: opaque ones read the arguments right before them.
+EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_instruction>& all, std::size_t number);
+
+}  // namespace EINPARALLEL_DETAIL
+
 /// ⊕ over ⊗ of operands. Empty where a kernel runs at once and nobody asks: then it tells nothing.
 class op_program {
 public:

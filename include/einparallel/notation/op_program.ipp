@@ -33,7 +33,6 @@ EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_vi
     return before;
 }
 
-/// The registers that instruction `number` reads: opaque ones read the arguments right before them.
 EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_instruction>& all, std::size_t number) {
     const op_instruction& each = all[number];
     std::vector<op_register> sources(each.from.begin(), each.from.begin() + arity_of(each.code));

@@ -21,6 +21,7 @@
 #include <einparallel/kernel/select/ranked.ipp>
 #include <einparallel/kernel/select/running.ipp>
 #include <einparallel/kernel/select/select.ipp>
+#include <einparallel/kernel/simd/coded_row.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/notation/box.ipp>

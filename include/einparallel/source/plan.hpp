@@ -9,6 +9,13 @@
 #include <einparallel/cost/redistribution_traffic.ipp>
 #include <einparallel/cost/traffic.ipp>
 #include <einparallel/graph/einsum_graph.ipp>
+#include <einparallel/graph/gradient/backward.ipp>
+#include <einparallel/graph/gradient/derivation.ipp>
+#include <einparallel/graph/gradient/derivation_rules.ipp>
+#include <einparallel/graph/gradient/labelled_tensor.ipp>
+#include <einparallel/graph/gradient/row_gradients.ipp>
+#include <einparallel/graph/gradient/scatter.ipp>
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.ipp>
 #include <einparallel/graph/names.ipp>
 #include <einparallel/graph/network.ipp>

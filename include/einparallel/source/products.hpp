@@ -5,6 +5,7 @@
 
 #include <einparallel/array/run_product.ipp>
 #include <einparallel/kernel/product/contract.ipp>
+#include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/softmax.ipp>
 #include <einparallel/notation/leaves.hpp>
@@ -32,13 +33,11 @@ std::vector<row_function (*)()> prepared_rows() {
     };
     [&]<class... Function>(type_list<Function...> /*functors*/) {
         add(&prepared_row_function<0, Function, T, T>...);
-    }(type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function, exp_function,
-                log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function, erf_function,
-                sigmoid_function, silu_function, gelu_function, unchanged>());
-    of_two(std::type_identity<T>(),
-           type_list<plus, minus, times, over, larger, smaller, power, atan2_function, shifted_exponential,
-                     op::sum_type, op::prod_type, op::max_type, op::min_type>());
-    of_two(std::type_identity<bool>(), type_list<less, less_equal, greater, greater_equal, equal, not_equal>());
+    }(functors_of_one());
+    add(&prepared_row_function<0, unchanged, T, T>);
+    of_two(std::type_identity<T>(), functors_of_two());
+    of_two(std::type_identity<T>(), type_list<op::sum_type, op::prod_type, op::max_type, op::min_type>());
+    of_two(std::type_identity<bool>(), comparisons());
     add(&prepared_row_function<0, choice, T, bool, T, T>, &prepared_row_function<2, choice, T, bool, T, T>,
         &prepared_row_function<4, choice, T, bool, T, T>, &prepared_row_function<6, choice, T, bool, T, T>);
     return all;

@@ -42,8 +42,9 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
     program.call(function, work.made, work.made, read);
     // Of a point of both labels; a comparison or so for each element of a row.
     const double operations = 4.0 / double(std::max<index>(count, 1));
-    return std::shared_ptr<const kernel>(new called_kernel(
-        std::move(program), {}, [work](const block_call& call) { run_ranked(call, work); }, {operations, false}));
+    return std::shared_ptr<const kernel>(new called_kernel<ranked_work>(
+        std::move(program), {}, [](const block_call& call, const ranked_work& ranks) { run_ranked(call, ranks); }, work,
+        {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -49,13 +49,13 @@ EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& 
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent) {
-    const auto contract = [work](const block_call& call) {
-        run_running(call, work, row_loops::other_label(call.operands[0].labels, call.output.labels),
+    const auto contract = [](const block_call& call, const running_work& sums) {
+        run_running(call, sums, row_loops::other_label(call.operands[0].labels, call.output.labels),
                     row_loops::other_label(call.output.labels, call.operands[0].labels));
     };
     const double operations = 2.0 / double(std::max<index>(extent, 1));  // of a point of both labels
-    return std::shared_ptr<const kernel>(
-        new called_kernel(op_program(work.by, {&work.element, 1}), work.sum, contract, {operations, false}));
+    return std::shared_ptr<const kernel>(new called_kernel<running_work>(
+        op_program(work.by, {&work.element, 1}), work.sum, contract, work, {operations, false}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -304,9 +304,10 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select
     for (const data_index& each : work.indices) {
         operations /= double(std::max<index>(each.extent, 1));
     }
-    return std::shared_ptr<const kernel>(new called_kernel(program_of_select(work), work.sum,
-                                                           [work](const block_call& call) { run_select(call, work); },
-                                                           {operations, !work.replaces, work.replaces}));
+    return std::shared_ptr<const kernel>(new called_kernel<select_work>(
+        program_of_select(work), work.sum,
+        [](const block_call& call, const select_work& selects) { run_select(call, selects); }, work,
+        {operations, !work.replaces, work.replaces}));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

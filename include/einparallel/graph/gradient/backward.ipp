@@ -1,0 +1,253 @@
+#pragma once
+
+#include <einparallel/graph/gradient/backward.hpp>
+
+#include <einparallel/graph/gradient/row_gradients.hpp>
+#include <einparallel/graph/gradient/scatter.hpp>
+#include <einparallel/graph/gradient/term_statement.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/names.hpp>
+#include <einparallel/kernel/join.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Vertices that `last` is made of and itself, operands first.
+EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> made_before(const std::shared_ptr<vertex>& last) {
+    std::vector<std::shared_ptr<vertex>> order;
+    std::unordered_set<const vertex*> seen{last.get()};
+    std::vector<std::pair<std::shared_ptr<vertex>, std::size_t>> way{{last, 0}};
+    while (!way.empty()) {
+        auto& [current, next] = way.back();
+        if (next == current->operands.size()) {
+            order.push_back(current);
+            way.pop_back();
+        } else if (const std::shared_ptr<vertex> operand = current->operands[next++];
+                   seen.insert(operand.get()).second) {
+            way.emplace_back(operand, 0);
+        }
+    }
+    return order;
+}
+
+EINPARALLEL_INLINE class backward_pass {
+public:
+    explicit backward_pass(std::span<const std::shared_ptr<vertex>> of) {
+        for_each_in(of, [&](const std::shared_ptr<vertex>& each) { parts_[each.get()]; });
+    }
+
+    /// Goes through the vertices that the loss is made of.
+    void run(const std::shared_ptr<vertex>& loss) {
+        const std::vector<std::shared_ptr<vertex>> order = made_before(loss);
+        for (const std::shared_ptr<vertex>& each : order) {
+            expect(each->failure.empty(), each->failure);
+            reached_.insert(each.get());
+            if (any_in(each->operands, [&](const auto& operand) { return depends(*operand); })) {
+                parts_[each.get()];
+            }
+        }
+        add(*loss, {});
+        for (std::size_t number = order.size(); number-- > 0;) {
+            const std::shared_ptr<vertex>& made = order[number];
+            if (depends(*made) && !parts_[made.get()].empty() && !made->is_input() && has_gradient(*made)) {
+                const vertex& who = *made;
+                try {
+                    through(made, gathered(who));
+                } catch (const error& wrong) {
+                    refuse({"ep::gradient: ", who.name.empty() ? who.work->program().formula() : "'" + who.name + "'",
+                            ": ", wrong.what()});
+                }
+            }
+        }
+    }
+
+    /// ∂loss/∂of as a tensor. @throws error where the loss does not depend on it
+    std::shared_ptr<vertex> result(const vertex& of, const vertex& loss, std::size_t number) {
+        const auto named = [](const vertex& each, const std::string& otherwise) {
+            return each.name.empty() ? otherwise : otherwise + ", '" + each.name + "',";
+        };
+        require(reached_.contains(&of), {"ep::gradient: ", named(loss, "the loss"), " does not depend on ",
+                                         named(of, "tensor " + std::to_string(number + 1) + " that it is derived by")});
+        std::shared_ptr<vertex> made = whole_tensor(gathered(of), of.element, of.bounds);
+        if (!of.name.empty() && made->name.empty() && !made->is_input()) {
+            made->name = "d " + of.name;
+        }
+        return made;
+    }
+
+private:
+    static bool has_gradient(const vertex& of) { return of.element.kind == 'f' || of.element.kind == 'c'; }
+    [[nodiscard]] bool depends(const vertex& of) const { return parts_.contains(&of); }
+
+    void add(const vertex& to, labelled_tensor part) {
+        if (part.scale != 0.0) {
+            parts_[&to].push_back(std::move(part));
+        }
+    }
+
+    /// The sum of what there is for a tensor, labelled with numbers of its dimensions.
+    labelled_tensor gathered(const vertex& of) {
+        std::vector<labelled_tensor>& parts = parts_[&of];
+        if (parts.size() != 1) {
+            std::vector<label_id> all(of.bounds.size());
+            std::iota(all.begin(), all.end(), label_id{0});
+            term_statement sum(names_of_dimensions(all.size()), of.bounds);
+            term_id total = sum.terms().number(of.element, 0);
+            for (const labelled_tensor& part : parts) {
+                total = sum.terms().plus(total, sum.add(part, of.element));
+            }
+            parts = {sum.sum(total, all, {})};
+        }
+        return parts[0];
+    }
+
+    static std::vector<label_id> labels_of(const vertex& made) {
+        std::vector<label_id> all(made.extents.size());
+        std::iota(all.begin(), all.end(), label_id{0});
+        std::erase(all, made.form.running.terms);
+        return all;
+    }
+
+    /// Adds a term of a statement with a vertex's labels to what was read for operand `number` of its program.
+    void give(const vertex& made, const term_statement& statement, term_id term, const operand_read& read,
+              const std::vector<label_id>& space) {
+        std::vector<const operand_read*> before;
+        const auto to = [&](const operand_read& each) {
+            const vertex& tensor = *made.operands[each.operand];
+            if (depends(tensor) && has_gradient(tensor)) {
+                add(tensor, scattered(statement, term, tensor, each, before, space));
+            }
+            before.push_back(&each);
+        };
+        to(read);
+        for_each_in(read.elsewhere, to);
+    }
+    void through(const std::shared_ptr<vertex>& made, labelled_tensor gradient) {
+        for (label_id& label : gradient.labels) {
+            label = made->form.output[std::size_t(label)];
+        }
+        if (const auto rows = row_gradients(made, gradient)) {
+            for (const read_gradient& each : *rows) {
+                term_statement statement(each.reader->form.names, each.reader->extents);
+                const term_id term = statement.add(each.part, made->element);
+                give(*each.reader, statement, term, each.read, {});
+            }
+        } else {
+            through_terms(made, gradient);
+        }
+    }
+
+    /// ⊕ over ⊗.
+    void through_terms(const std::shared_ptr<vertex>& made, const labelled_tensor& gradient) {
+        const einsum_form& form = made->form;
+        const auto* const joins = dynamic_cast<const work_kernel*>(made->work.get());
+        const std::span<const row_call> calls =
+            joins == nullptr ? std::span<const row_call>()
+                             : std::span<const row_call>(joins->work().calls.begin(), joins->work().calls.size());
+        term_statement statement(form.names, made->extents, derivation(made->work->program(), calls), made->work);
+        const std::vector<operand_read> reads = reads_of(*made);
+        for (std::size_t number = 0; number < reads.size(); ++number) {
+            statement.place(number, read_of(*made, reads[number]));
+        }
+        const std::vector<label_id> space = labels_of(*made);
+        std::vector<label_id> summed;
+        std::copy_if(space.begin(), space.end(), std::back_inserter(summed),
+                     [&](label_id label) { return !form.in_output(label); });
+        const term_id x = statement.terms().result();
+        term_id g = statement.add(gradient, made->element);
+        if (!summed.empty()) {
+            g = through_reduction(made, statement, x, g, summed);
+        }
+        const std::vector<std::optional<term_id>> parts = statement.terms().gradients(x, g);
+        for (std::size_t number = 0; number < reads.size(); ++number) {
+            if (parts[number]) {
+                give(*made, statement, *parts[number], reads[number], space);
+            }
+        }
+    }
+
+    /// g · ∂(⊕ x)/∂x.
+    static term_id through_reduction(const std::shared_ptr<vertex>& made, term_statement& statement, term_id x,
+                                     term_id g, const std::vector<label_id>& summed) {
+        derivation& terms = statement.terms();
+        const element_type type = made->element;
+        const auto truth = [&](term_id a, term_id b) {
+            return terms.call(op_code::equal, element_type_of<bool>(), {a, b});
+        };
+        const auto chosen = [&](term_id when, term_id a, term_id b) {
+            return terms.call(op_code::choice, type, {when, a, b});
+        };
+        const std::vector<label_id>& out = made->form.output;
+        const term_id zero = terms.number(type, 0);
+        const term_id one = terms.number(type, 1);
+        switch (made->work->program().aggregates_by()) {
+            case reduction::sum:
+                return g;
+            case reduction::max:
+            case reduction::min: {  // to the first that is as extreme
+                constexpr element_type places = element_type_of<index>();
+                term_id place = terms.number(places, 0);
+                index step = 1;
+                for (std::size_t number = summed.size(); number-- > 0;) {
+                    const index extent = made->extents[std::size_t(summed[number])];
+                    const term_id at = statement.add({iota_vertex(extent), {summed[number]}}, places);
+                    place = terms.plus(place, terms.times(terms.number(places, double(step)), at));
+                    step *= extent;
+                }
+                const term_id extreme = statement.add({made, out}, type);
+                const term_id here = terms.call(op_code::place, places, {x, extreme, place});
+                const term_id first = statement.add({statement.reduce(here, reduction::min, out), out}, places);
+                return chosen(truth(place, first), g, zero);
+            }
+            case reduction::prod: {  // without division by 0
+                const term_id is_zero = truth(x, zero);
+                const term_id others =
+                    statement.add({statement.reduce(chosen(is_zero, one, x), reduction::prod, out), out}, type);
+                const term_id zeros =
+                    statement.add({statement.reduce(chosen(is_zero, one, zero), reduction::sum, out), out}, type);
+                const term_id quotient = terms.call(op_code::divide, type, {others, x});
+                const auto where = [&](term_id count, term_id value) {
+                    return chosen(truth(zeros, count), value, zero);
+                };
+                const term_id factor = chosen(is_zero, where(one, others), where(zero, quotient));
+                return terms.times(g, terms.call(op_code::conjugate, type, {factor}));
+            }
+            default:
+                throw error("the reduction is the application's own, which has no derivative");
+        }
+    }
+
+    std::map<const vertex*, std::vector<labelled_tensor>> parts_;
+    std::unordered_set<const vertex*> reached_;
+};
+
+EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> gradients_of(const std::shared_ptr<vertex>& loss,
+                                                                     std::span<const std::shared_ptr<vertex>> of) {
+    std::vector<std::shared_ptr<vertex>> made;
+    std::string failure;
+    try {
+        backward_pass pass(of);
+        pass.run(loss);
+        for (std::size_t number = 0; number < of.size(); ++number) {
+            made.push_back(pass.result(*of[number], *loss, number));
+        }
+    } catch (const error& wrong) {
+        failure = wrong.what();
+    }
+    for (std::size_t number = 0; number < of.size() && !failure.empty(); ++number) {
+        made.resize(number);
+        made.push_back(unassigned_vertex(of[number]->bounds.size(), of[number]->element));
+        made.back()->failure = failure;
+    }
+    return made;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

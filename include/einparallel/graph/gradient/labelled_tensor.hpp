@@ -1,0 +1,62 @@
+#pragma once
+// Tensors with labels that are known at run time, as operands: broadcast, copied, read at functions of labels.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// scale · tensor, which is the same along labels that it lacks. No tensor: the scale alone.
+struct labelled_tensor {
+    std::shared_ptr<vertex> handle;
+    std::vector<label_id> labels;
+    std::complex<double> scale = 1;
+};
+
+/// A tensor of rank 0 with this value.
+EINPARALLEL_INLINE std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value);
+
+/// "0", "1", …
+EINPARALLEL_INLINE std::vector<std::string> names_of_dimensions(std::size_t count);
+
+/// The same tensor with these labels, which are its own and others.
+EINPARALLEL_INLINE labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
+                                             const std::vector<index>& extents);
+
+/// The same as a tensor with a dimension for each of these labels that is no view.
+EINPARALLEL_INLINE std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
+                                                  const std::vector<index>& extents, label_span labels);
+
+/// The same as a tensor with these bounds that is no view, of a part labelled with numbers of dimensions.
+EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, element_type element,
+                                                        const std::vector<index>& bounds);
+
+/// What a vertex's kernel reads, by operand of its program; and one of these reads as an operand.
+EINPARALLEL_INLINE std::vector<operand_read> reads_of(const vertex& made);
+EINPARALLEL_INLINE labelled_tensor read_of(const vertex& made, const operand_read& read);
+
+/// Ranges of labels in a view.
+EINPARALLEL_INLINE std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents);
+/// Each dimension at its label.
+EINPARALLEL_INLINE std::vector<index_function> at_labels(label_span labels);
+/// Labels that stand in functions.
+EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_function> functions);
+
+/// A tensor that is read at functions of labels, by dimension, and as 0 where these are outside or conditions do not
+/// hold.
+EINPARALLEL_INLINE labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
+                                           const std::vector<index_function>& conditions,
+                                           const std::vector<index>& extents, element_type element,
+                                           std::shared_ptr<vertex> instead = nullptr);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

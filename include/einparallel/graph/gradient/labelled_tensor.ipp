@@ -1,0 +1,142 @@
+#pragma once
+
+#include <einparallel/graph/gradient/labelled_tensor.hpp>
+
+#include <einparallel/graph/gradient/term_statement.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value) {
+    std::shared_ptr<vertex> made;
+    with_element(element, [&]<class T>(std::type_identity<T> /*type*/) {
+        if constexpr (is_complex<T>::value) {
+            const T number = converted<T>(value);
+            made = constant_vertex(element, &number, {1});
+        } else if constexpr (std::is_floating_point_v<T>) {
+            const T number = T(value.real());
+            made = constant_vertex(element, &number, {1});
+        }
+    });
+    return made;
+}
+
+EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(std::size_t count) {
+    std::vector<std::string> names;
+    while (names.size() < count) {
+        names.push_back(std::to_string(names.size()));
+    }
+    return names;
+}
+
+EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents) {
+    return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
+}
+
+EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
+                                           const std::vector<index_function>& conditions,
+                                           const std::vector<index>& extents, element_type element,
+                                           std::shared_ptr<vertex> instead) {
+    std::vector<label_id> labels;
+    at.resize(tensor.handle->bounds.size());
+    at.insert(at.end(), conditions.begin(), conditions.end());
+    for (const index_function& each : at) {
+        for (const index_term& term : each.terms) {
+            if (!found_in(term.label, labels)) {
+                labels.push_back(term.label);
+            }
+        }
+    }
+    const std::vector<interval> ranges = ranges_of(labels, extents);
+    if (instead == nullptr) {
+        instead = view_vertex(scalar_vertex(element, 0), std::array<index_function, 1>{}, labels, ranges);
+    }
+    return {view_vertex(tensor.handle, at, labels, ranges, std::move(instead)), labels, tensor.scale};
+}
+
+EINPARALLEL_SELDOM std::vector<index_function> at_labels(label_span labels) {
+    return list_of(labels, [](label_id label) {
+        return label == no_label ? index_function{} : index_function{{{label, 1}}, 0};
+    });
+}
+
+EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
+                                             const std::vector<index>& extents) {
+    if (equal_in(tensor.labels, labels, std::equal_to<>())) {
+        return tensor;
+    }
+    std::vector<index_function> at = at_labels(tensor.labels);
+    at.resize(std::max(at.size(), tensor.handle->bounds.size()));
+    at.resize(std::max<std::size_t>(at.size(), 1));  // of no dimensions: a condition that holds
+    return {view_vertex(tensor.handle, at, labels, ranges_of(labels, extents)),
+            {labels.begin(), labels.end()},
+            tensor.scale};
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
+                                                  const std::vector<index>& extents, label_span labels) {
+    const element_type element = tensor.handle->element;
+    term_statement copy(names, extents);
+    copy.add(tensor.labels.size() == labels.size() ? tensor : broadcast(tensor, labels, extents), element);
+    return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, element_type element,
+                                                        const std::vector<index>& bounds) {
+    std::vector<label_id> all(bounds.size());
+    std::iota(all.begin(), all.end(), label_id{0});
+    if (part.handle != nullptr && part.labels == all && part.scale == 1.0 && !part.handle->is_view()) {
+        return part.handle;
+    }
+    if (part.handle == nullptr) {
+        part.handle = scalar_vertex(element, 1);
+    }
+    return copied(part, names_of_dimensions(all.size()), bounds, all);
+}
+
+EINPARALLEL_SELDOM std::vector<operand_read> reads_of(const vertex& made) {
+    std::vector<operand_read> reads = made.form.reads;
+    for (std::size_t operand = 0; made.form.reads.empty() && operand < made.form.operands.size(); ++operand) {
+        reads.push_back({operand, made.form.operands[operand]});
+    }
+    return reads;
+}
+
+EINPARALLEL_SELDOM labelled_tensor read_of(const vertex& made, const operand_read& read) {
+    if (read.at.empty()) {
+        return {made.operands[read.operand], read.labels};
+    }
+    std::shared_ptr<vertex> seen;
+    const auto see = [&](const operand_read& each) {
+        std::vector<index_function> at = each.at.empty() ? at_labels(each.labels) : each.at;
+        at.insert(at.end(), each.where.begin(), each.where.end());
+        seen = view_vertex(made.operands[each.operand], at, read.labels, ranges_of(read.labels, made.extents),
+                           std::move(seen));
+    };
+    std::for_each(read.elsewhere.rbegin(), read.elsewhere.rend(), see);
+    see(read);
+    return {seen, read.labels};
+}
+
+EINPARALLEL_SELDOM std::vector<label_id> labels_in(std::span<const index_function> functions) {
+    std::vector<label_id> all;
+    for (const index_function& each : functions) {
+        for (const index_term& term : each.terms) {
+            if (!found_in(term.label, all)) {
+                all.push_back(term.label);
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <einparallel/graph/gradient/row_gradients.hpp>
+
+#include <einparallel/graph/gradient/scatter.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/kernel/select/ranked.hpp>
+#include <einparallel/kernel/select/running.hpp>
+#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/simd/coded_row.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// exp(x − max x) / Σ exp(x − max x), of which all but x is on the way: y · (g − Σ g · y).
+EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared_ptr<vertex>& made,
+                                                               const labelled_tensor& gradient) {
+    const auto code_of = [](const vertex& of) {
+        return of.work == nullptr ? op_code::operand : of.work->program().instructions().back().code;
+    };
+    const auto operand = [](const vertex& of, std::size_t number) -> const vertex& { return *of.operands[number]; };
+    if (code_of(*made) != op_code::divide || made->operands.size() != 2 ||
+        code_of(operand(*made, 0)) != op_code::shifted_exponential ||
+        operand(*made, 1).operands != std::vector{made->operands[0]} || !made->form.reads.empty()) {
+        return {};
+    }
+    const vertex& exponentials = operand(*made, 0);
+    // Labels of the output and of the exponentials' operands are in the order of the same dimensions.
+    const std::vector<label_id>& out = made->form.output;
+    const std::vector<label_id>& rows = made->form.operands[1];
+    std::vector<label_id> along;
+    std::copy_if(out.begin(), out.end(), std::back_inserter(along),
+                 [&](label_id label) { return !found_in(label, rows); });
+    term_statement statement(made->form.names, made->extents);
+    const term_id y = statement.add({made, out}, made->element);
+    const term_id g = statement.add(gradient, made->element);
+    derivation& terms = statement.terms();
+    const term_id sums = statement.add(statement.sum(terms.times(g, y), rows, along), made->element);
+    const term_id part = terms.times(y, terms.plus(g, terms.scaled(-1, sums)));
+    // The same labels in the exponentials' own numbers.
+    labelled_tensor x = statement.sum(part, out, {});
+    for (label_id& label : x.labels) {
+        const auto dimension = find_in(made->form.operands[0], label) - made->form.operands[0].begin();
+        label = exponentials.form.output[std::size_t(dimension)];
+    }
+    return {{&exponentials, reads_of(exponentials)[0], std::move(x)}};
+}
+
+/// Running sums the other way round.
+EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared_ptr<vertex>& made,
+                                                               const labelled_tensor& gradient) {
+    const auto& sums = dynamic_cast<const called_kernel<running_work>&>(*made->work);
+    const label_id along = made->form.running.sums;
+    const std::vector<label_id>& labels = made->form.operands.front();
+    const index extent = made->extents[std::size_t(along)];
+    const std::vector<std::string_view> names(made->form.names.begin(), made->form.names.end());
+    const auto backwards = [&](const std::shared_ptr<vertex>& tensor) {
+        std::vector<index_function> at;
+        std::vector<interval> ranges;
+        for (const label_id label : labels) {
+            at.push_back(label == along ? index_function{{{label, -1}}, extent - 1} : index_function{{{label, 1}}, 0});
+            ranges.push_back({0, made->extents[std::size_t(label)]});
+        }
+        return view_vertex(tensor, at, labels, ranges);
+    };
+    const auto copy = [&](const labelled_tensor& tensor) {
+        return copied(tensor, made->form.names, made->extents, labels);
+    };
+    const auto summed_backwards = [&](term_statement& statement, term_id term) {
+        const labelled_tensor terms = statement.sum(term, labels, {});
+        const std::shared_ptr<vertex> back = copy(
+            {backwards(copy(
+                 terms.handle != nullptr ? terms : labelled_tensor{scalar_vertex(made->element, 1), {}, terms.scale})),
+             labels});
+        running_work work = sums.work();
+        work.by = reduction::sum;
+        work.sum = coded_reduction(reduction::sum, work.element);
+        with_element(work.element,
+                     [&]<class T>(std::type_identity<T> /*element*/) { work.rows = &run_rows<T, op::sum_type>; });
+        const recording_builder::operand_type x{back, labels};
+        return labelled_tensor{
+            backwards(recording_builder(names).running(recording_builder::last_vertex{}, labels, x, along, work)),
+            labels};
+    };
+    term_statement statement(made->form.names, made->extents);
+    derivation& terms = statement.terms();
+    const element_type type = made->element;
+    const term_id g = statement.add(gradient, type);
+    const operand_read read{0, labels};
+    if (sums.work().by == reduction::sum) {
+        return {{made.get(), read, summed_backwards(statement, g)}};
+    }
+    // Products: what is behind the first zero does not depend on what is before it, or on that alone.
+    const auto chosen = [&](term_id count, double what, term_id value) {
+        const term_id is = terms.call(op_code::equal, element_type_of<bool>(), {count, terms.number(type, what)});
+        return terms.call(op_code::choice, type, {is, value, terms.number(type, 0)});
+    };
+    const term_id x = statement.add({made->operands[0], labels}, type);
+    const term_id one = terms.number(type, 1);
+    const term_id is_zero = terms.call(op_code::equal, element_type_of<bool>(), {x, terms.number(type, 0)});
+    const auto running = [&](term_id term, const running_work& work) {
+        const recording_builder::operand_type of{statement.reduce(term, reduction::sum, labels), labels};
+        const recording_builder builder(names);
+        return statement.add({builder.running(recording_builder::last_vertex{}, labels, of, along, work), labels},
+                             type);
+    };
+    running_work counting = sums.work();
+    counting.by = reduction::sum;
+    counting.sum = coded_reduction(reduction::sum, type);
+    with_element(type, [&]<class T>(std::type_identity<T> /*element*/) { counting.rows = &run_rows<T, op::sum_type>; });
+    const term_id products = running(terms.call(op_code::choice, type, {is_zero, one, x}), sums.work());
+    const term_id zeros = running(terms.call(op_code::choice, type, {is_zero, one, terms.number(type, 0)}), counting);
+    const term_id scaled = terms.times(g, terms.call(op_code::conjugate, type, {products}));
+    const term_id before = statement.add(summed_backwards(statement, chosen(zeros, 0, scaled)), type);
+    const term_id at_first = statement.add(summed_backwards(statement, chosen(zeros, 1, scaled)), type);
+    const term_id quotient = terms.call(op_code::divide, type, {before, terms.call(op_code::conjugate, type, {x})});
+    const term_id part = terms.call(op_code::choice, type, {is_zero, chosen(zeros, 1, at_first), quotient});
+    return {{made.get(), read, statement.sum(part, labels, {})}};
+}
+
+/// A vertex's gradient as a tensor like it.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> by_dimension(const vertex& made, labelled_tensor gradient) {
+    for (label_id& label : gradient.labels) {
+        label = label_id(find_in(made.form.output, label) - made.form.output.begin());
+    }
+    return whole_tensor(std::move(gradient), made.element, made.bounds);
+}
+
+/// Names of labels and places: those of the indices last.
+struct selection_labels {
+    std::vector<std::string> names;
+    std::vector<label_id> numbers;  ///< by label of the vertex
+    std::vector<index> extents;
+};
+EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std::size_t indices) {
+    std::vector<label_id> places;
+    for (std::size_t each = 0; each < indices; ++each) {
+        places.push_back(made.form.operands[1 + indices + each][0]);
+    }
+    selection_labels all{{}, std::vector<label_id>(made.extents.size()), {}};
+    for (const bool of_places : {false, true}) {
+        for (std::size_t label = 0; label < made.extents.size(); ++label) {
+            if (found_in(label_id(label), places) == of_places) {
+                all.numbers[label] = label_id(all.names.size());
+                all.names.push_back(made.form.names[label]);
+                all.extents.push_back(made.extents[label]);
+            }
+        }
+    }
+    return all;
+}
+
+/// Σ x · [token = v]: the same with x and the result in each other's place.
+EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
+    select_work work = dynamic_cast<const called_kernel<select_work>&>(*made.work).work();
+    const std::size_t count = work.indices.size();
+    const selection_labels all = labels_of_selection(made, count);
+    const std::vector<std::string_view> names(all.names.begin(), all.names.end());
+    const std::vector<operand_read> reads = reads_of(made);
+    const auto numbered = [&](std::vector<label_id> labels) {
+        for (label_id& label : labels) {
+            label = label == no_label ? label : all.numbers[std::size_t(label)];
+        }
+        return labels;
+    };
+    std::vector<labelled_tensor> operands;
+    for (std::size_t number = 0; number <= count; ++number) {
+        operands.push_back(read_of(made, reads[number]));
+        operands.back().labels = numbered(operands.back().labels);
+    }
+    const std::vector<label_id> out = numbered(made.form.output);
+    const std::vector<label_id> x = operands[0].labels;
+    const auto record = [&](const std::vector<label_id>& labels, const whole_read* old) {
+        std::vector<recording_builder::operand_type> read;
+        for_each_in(operands, [&](const labelled_tensor& each) { read.push_back({each.handle, each.labels}); });
+        return record_selection(names, recording_builder::last_vertex{}, labels, read, old, work);
+    };
+    const std::shared_ptr<vertex> g = by_dimension(made, gradient);
+    std::vector<read_gradient> parts;
+    if (work.replaces) {
+        labelled_tensor zero{scalar_vertex(made.element, 0), {}};
+        operands[0] = broadcast(zero, x, all.extents);
+        const whole_read old({g, out});
+        parts.push_back({&made, reads.back(), {record(out, &old), made.form.output}});
+        work.replaces = false;
+    }
+    operands[0] = {g, out};
+    std::vector<label_id> kept;
+    std::vector<label_id> own;  // the same in the vertex's numbers
+    for (std::size_t dimension = 0; dimension < x.size(); ++dimension) {
+        const bool is_known = any_in(operands, [&](const auto& each) { return found_in(x[dimension], each.labels); });
+        const bool is_place = std::size_t(x[dimension]) + count >= names.size();
+        if (x[dimension] != no_label && (is_known || is_place) && !found_in(x[dimension], kept)) {
+            kept.push_back(x[dimension]);
+            own.push_back(reads[0].labels[dimension]);
+        }
+    }
+    parts.push_back({&made, reads[0], {record(kept, nullptr), own}});
+    return parts;
+}
+
+/// An element by its rank: to where it stands.
+EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, const labelled_tensor& gradient) {
+    const std::vector<operand_read> reads = reads_of(made);
+    const std::vector<label_id>& out = made.form.output;
+    const std::vector<label_id>& x = made.form.operands[0];
+    const label_id along =
+        *std::find_if(x.begin(), x.end(), [&](label_id label) { return !made.form.in_output(label); });
+    const std::vector<std::string_view> own_names(made.form.names.begin(), made.form.names.end());
+    std::vector<read_gradient> parts;
+    with_element(made.element, [&]<class T>(std::type_identity<T> /*element*/) {
+        if constexpr (std::is_floating_point_v<T>) {
+            const std::array<recording_builder::operand_type, 2> read{
+                recording_builder::operand_type{made.operands[0], x}, {made.operands[1], made.form.operands[1]}};
+            const std::shared_ptr<vertex> places = recording_builder(own_names).ranked(
+                recording_builder::last_vertex{}, out, read, ranked_work_of<T, place_of_rank>());
+            const std::vector<data_index> indices{{element_type_of<index>(), made.extents[std::size_t(along)],
+                                                   made.form.names[std::size_t(along)] + "'"}};
+            std::vector<label_id> into = x;
+            std::replace(into.begin(), into.end(), along, label_id(own_names.size()));
+            const std::vector<recording_builder::operand_type> operands{{by_dimension(made, gradient), out},
+                                                                        {places, out}};
+            parts.push_back({&made,
+                             reads[0],
+                             {record_selection(names_with(own_names, indices), recording_builder::last_vertex{}, into,
+                                               operands, nullptr, select_work_of<T>(indices, false)),
+                              x}});
+        }
+    });
+    return parts;
+}
+
+EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
+                                                                           const labelled_tensor& gradient) {
+    if (dynamic_cast<const called_kernel<select_work>*>(made->work.get()) != nullptr) {
+        return selection_gradient(*made, gradient);
+    }
+    if (dynamic_cast<const called_kernel<ranked_work>*>(made->work.get()) != nullptr) {
+        return rank_gradient(*made, gradient);
+    }
+    if (made->form.running.terms != no_label) {
+        return running_gradient(made, gradient);
+    }
+    std::vector<read_gradient> parts = softmax_gradient(made, gradient);
+    return parts.empty() ? std::nullopt : std::optional(std::move(parts));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,78 @@
+#pragma once
+// A functor over rows, its types erased, and the functors that its derivative() returns.
+
+#include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/simd/op_row.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+struct derived_call;
+
+/// A functor over rows.
+struct row_call {
+    row_function run = nullptr;
+    const void* functor = nullptr;
+    /// Of one of the application's that has a derivative(): that by an argument. @throws what derivative() throws
+    derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
+};
+
+/// A functor that another one's derivative() returned.
+struct derived_call {
+    row_call call;
+    std::shared_ptr<const void> functor;
+    bool has_state = false;
+    std::string_view name;
+};
+
+/// By its type: f where it has no name.
+template <class Function>
+constexpr std::string_view name_of_functor() {
+    if constexpr (requires { Function::name; }) {
+        return Function::name;
+    } else {
+        return "f";
+    }
+}
+
+/// Rows of a functor as an argument of ep::map or ep::join, of which those are numbers whose bits are set in Numbers.
+template <unsigned Numbers, class Value, class... T, class Function>
+row_call call_of(const Function& function) {
+    row_call made{row_function_of<Numbers, Function, Value, T...>(), state_of(function)};
+    if constexpr (!has_op_code<Function> && requires { function.derivative(); }) {
+        made.derivative = [](const void* functor, std::size_t argument) {
+            derived_call derived;
+            const auto keep = [&]<class Derived>(Derived of) {
+                static_assert(
+                    std::is_invocable_v<const Derived&, T...>,
+                    "ep::map, ep::join: derivative() of a functor returns the functor of its derivative, which "
+                    "takes the same arguments; of several arguments a std::tuple of one for each");
+                const auto kept = std::make_shared<const Derived>(std::move(of));
+                derived = {call_of<Numbers, Value, T...>(*kept), kept, !std::is_empty_v<Derived>,
+                           name_of_functor<Derived>()};
+            };
+            const auto all = static_cast<const Function*>(functor)->derivative();
+            if constexpr (sizeof...(T) == 1) {
+                keep(all);
+            } else {
+                static_assert(
+                    requires { std::tuple_size<std::remove_const_t<decltype(all)>>::value; },
+                    "ep::join: derivative() of a functor of several arguments returns a std::tuple of a functor "
+                    "for each");
+                std::size_t place = 0;
+                std::apply([&](const auto&... each) { ((place++ == argument ? keep(each) : void()), ...); }, all);
+            }
+            return derived;
+        };
+    }
+    return made;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
