@@ -15,6 +15,9 @@ ep::array<double, 1> v({2});
 ep::tensor<double, 2> X, Z;
 ep::tensor<double, 1> w;
 ep::distributed<double, 2> z;
+ep::tensor<double, 0> loss;
+ep::tensor<int, 1> n;
+ep::tensor<std::complex<double>, 0> c;
 
 #if MISTAKES == 1
 
@@ -120,6 +123,27 @@ void from_an_array() {
     X = ep::from_distributed(a);
 }
 
+// ERROR ONLY ep::gradient: the loss is an ep::tensor of rank 0
+void gradient_of_a_matrix() {
+    static_cast<void>(ep::gradient(X, Z));
+}
+// ERROR ONLY ep::gradient: the loss is an ep::tensor of rank 0
+void gradient_of_a_complex_loss() {
+    static_cast<void>(ep::gradient(c, X));
+}
+// ERROR ONLY ep::gradient: behind the loss stand the tensors
+void gradient_by_nothing() {
+    static_cast<void>(ep::gradient(loss));
+}
+// ERROR ONLY ep::gradient: a loss is derived by tensors, without labels
+void gradient_by_labelled() {
+    static_cast<void>(ep::gradient(loss, X(i, j)));
+}
+// ERROR ONLY ep::gradient: integers and bool have no gradient
+void gradient_by_integers() {
+    static_cast<void>(ep::gradient(loss, X, n));
+}
+
 #elif MISTAKES == 2  // in bodies of functions, which nvcc does not look at after another mistake
 
 // ERROR ONLY bind: the value is no array, view, tensor or distributed tensor of the placeholder's element type and rank
@@ -169,6 +193,8 @@ void accepted() {
     d = ep::distributed<double, 2>(world(), {2, 3L}, {0, 0U}, ep::view<double, 2>(a));
     a = z.fetch(std::array<ep::extent, 2>{0, 0}, {1, 1});
     ep::save_npy("z.npy", z);
+    X = ep::gradient(loss, Z);
+    std::tie(X, w) = ep::gradient(loss, Z, w);
 }
 
 #endif

@@ -22,25 +22,32 @@ namespace EINPARALLEL_DETAIL {
 template <class T>
 inline constexpr bool has_fractions = std::is_floating_point_v<T> || is_complex<T>::value;
 
-/// A loss, and what it is derived by.
+template <class Loss>
+inline constexpr bool is_loss = false;
+template <class T>
+inline constexpr bool is_loss<tensor<T, 0>> = std::is_floating_point_v<T>;
+template <class With>
+inline constexpr bool is_continuous = true;
+template <class T, std::size_t Rank>
+inline constexpr bool is_continuous<tensor<T, Rank>> = has_fractions<T>;
+
+/// A loss, and what it can be derived by.
 template <class Loss, class... With>
-constexpr bool is_differentiable() {
-    using L = std::remove_cvref_t<Loss>;
-    constexpr bool is_scalar = is_a<L, tensor> && [] {
-        if constexpr (is_a<L, tensor>) {
-            return L::rank == 0 && std::is_floating_point_v<typename L::value_type>;
-        }
-        return false;
-    }();
+concept Differentiable = is_loss<Loss> && sizeof...(With) > 0 && ((is_a<With, tensor> && is_continuous<With>)&&...);
+
+template <class Loss, class... With>
+struct other_than_loss : refused {
     static_assert(
-        is_scalar,
+        is_loss<Loss>,
         "ep::gradient: the loss is an ep::tensor of rank 0 with elements float or double, as in loss() = x(i) * "
         "y(i); it stands before the tensors that it is derived by");
-    static_assert(sizeof...(With) > 0, "ep::gradient: behind the loss stand the tensors that it is derived by");
-    static_assert((is_a<std::remove_cvref_t<With>, tensor> && ...),
+    static_assert(!is_loss<Loss> || sizeof...(With) > 0,
+                  "ep::gradient: behind the loss stand the tensors that it is derived by");
+    static_assert(!is_loss<Loss> || (is_a<With, tensor> && ...),
                   "ep::gradient: a loss is derived by tensors, without labels: ep::gradient(loss, W, V)");
-    return is_scalar;
-}
+    static_assert(!is_loss<Loss> || (is_continuous<With> && ...),
+                  "ep::gradient: integers and bool have no gradient: elements are float, double or complex");
+};
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -54,10 +61,8 @@ constexpr bool is_differentiable() {
 /// @throws error at the next decompose, where the loss does not depend on a W, and where something on the way has no
 /// derivative
 template <class Loss, class... With>
-    requires(detail::is_differentiable<Loss, With...>())
+    requires detail::Differentiable<Loss, With...>
 auto gradient(const Loss& loss, const With&... with) {
-    static_assert((detail::has_fractions<typename With::value_type> && ...),
-                  "ep::gradient: integers and bool have no gradient: elements are float, double or complex");
     const std::array<std::shared_ptr<vertex>, sizeof...(With)> of{
         detail::handle_of(detail::tensor_operand<typename With::value_type, With::rank>{with.node()})...};
     const std::vector<std::shared_ptr<vertex>> made =
@@ -70,6 +75,12 @@ auto gradient(const Loss& loss, const With&... with) {
         }
     }
     (std::index_sequence_for<With...>{});
+}
+/// Other arguments: refused.
+template <class Loss, class... With>
+    requires(!detail::Differentiable<Loss, With...>)
+detail::other_than_loss<Loss, With...> gradient(const Loss& /*loss*/, const With&... /*with*/) {
+    return {};
 }
 
 }  // namespace einparallel

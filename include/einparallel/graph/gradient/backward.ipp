@@ -71,11 +71,10 @@ public:
 
     /// ∂loss/∂of as a tensor. @throws error where the loss does not depend on it
     std::shared_ptr<vertex> result(const vertex& of, const vertex& loss, std::size_t number) {
-        const auto named = [](const vertex& each, const std::string& otherwise) {
-            return each.name.empty() ? otherwise : otherwise + ", '" + each.name + "',";
-        };
-        require(reached_.contains(&of), {"ep::gradient: ", named(loss, "the loss"), " does not depend on ",
-                                         named(of, "tensor " + std::to_string(number + 1) + " that it is derived by")});
+        const auto quoted = [](const vertex& each) { return each.name.empty() ? "" : "'" + each.name + "', "; };
+        require(reached_.contains(&of),
+                {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
+                 quoted(of), "tensor ", number + 1, " that it is derived by"});
         std::shared_ptr<vertex> made = whole_tensor(gathered(of), of.element, of.bounds);
         if (!of.name.empty() && made->name.empty() && !made->is_input()) {
             made->name = "d " + of.name;
@@ -234,6 +233,7 @@ EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> gradients_of(const std::
     std::vector<std::shared_ptr<vertex>> made;
     std::string failure;
     try {
+        for_each_in(of, [](const std::shared_ptr<vertex>& each) { expect(each->failure.empty(), each->failure); });
         backward_pass pass(of);
         pass.run(loss);
         for (std::size_t number = 0; number < of.size(); ++number) {

@@ -87,7 +87,7 @@ EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, e
     switch (code) {
         case op_code::multiply:
             if (x && y) {
-                return number(result, *x * *y);
+                return number(result, x.value_or(0) * y.value_or(0));
             }
             if (is(x, 1) || is(y, 0)) {
                 return from[1];
@@ -114,15 +114,17 @@ EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, e
                 const std::complex<double> sum = scale_of(from[0]).value_or(1) + scale_of(from[1]).value_or(1);
                 return times(number(result, sum), scaled_by(from[0]));
             }
-            return x && y     ? std::optional(number(result, *x + *y))
+            return x && y     ? std::optional(number(result, x.value_or(0) + y.value_or(0)))
                    : is(x, 0) ? std::optional(from[1])
                    : is(y, 0) ? std::optional(from[0])
                               : std::nullopt;
         }
         case op_code::subtract:
-            return x && y ? std::optional(number(result, *x - *y)) : is(y, 0) ? std::optional(from[0]) : std::nullopt;
+            return x && y     ? std::optional(number(result, x.value_or(0) - y.value_or(0)))
+                   : is(y, 0) ? std::optional(from[0])
+                              : std::nullopt;
         case op_code::divide:
-            return x && y     ? std::optional(number(result, *x / *y))
+            return x && y     ? std::optional(number(result, x.value_or(0) / y.value_or(1)))
                    : is(x, 0) ? std::optional(from[0])
                    : y        ? std::optional(times(number(result, 1.0 / *y), from[0]))
                               : std::nullopt;

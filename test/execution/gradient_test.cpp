@@ -1,0 +1,377 @@
+// Gradients that random graphs do not come by: ties, zeros, complex elements, functors, and what has none.
+
+#include <einparallel.hpp>
+
+#include <doctest/doctest.h>
+
+#include <support/sentence_of.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gradient_test {
+
+namespace ep = einparallel;
+
+using ep::testing::sentence_of;
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, k, l, r, s, d, v);
+
+using complex = std::complex<double>;
+using scalar = ep::tensor<double, 0>;
+using vector = ep::tensor<double, 1>;
+using matrix = ep::tensor<double, 2>;
+
+template <class T, std::size_t Rank>
+ep::array<T, Rank> some(const ep::index (&extents)[Rank], int salt) {
+    std::array<ep::index, Rank> all{};
+    std::copy(extents, extents + Rank, all.begin());
+    ep::array<T, Rank> made(all);
+    for (ep::index at = 0; at < made.size(); ++at) {
+        const double value = std::sin(double(7 * at + 13 * salt + 1));
+        if constexpr (std::is_same_v<T, complex>) {
+            made.data()[at] = {value, std::cos(double(5 * at + salt))};
+        } else {
+            made.data()[at] = T(value);
+        }
+    }
+    return made;
+}
+
+/// The gradients of loss(inputs…) as arrays.
+template <class Loss, class... T, std::size_t... Rank>
+auto gradients(ep::context& world, const Loss& loss_of, const ep::array<T, Rank>&... input) {
+    const auto tensors = std::tuple(ep::from_root(input, 0)...);
+    const auto loss = std::apply(loss_of, tensors);
+    const auto all = std::apply(
+        [&](const auto&... with) {
+            if constexpr (sizeof...(with) == 1) {
+                return std::tuple(ep::gradient(loss, with...));
+            } else {
+                return ep::gradient(loss, with...);
+            }
+        },
+        tensors);
+    return std::apply(
+        [&](const auto&... gradient) {
+            ep::results made = ep::decompose(world, loss, gradient...).run(world);
+            return std::tuple(made.get(gradient).allgather()...);
+        },
+        all);
+}
+
+/// The gradients are what the loss changes by, by central differences of the loss itself.
+template <class Loss, class... T, std::size_t... Rank>
+void check_gradients(ep::context& world, const Loss& loss_of, ep::array<T, Rank>... input) {
+    const auto values = std::tuple(ep::placeholder<T>(input.extents())...);
+    const auto loss = std::apply(loss_of, values);
+    const ep::plan plan = ep::decompose(world, loss);
+    const auto run = [&] {
+        return std::apply(
+            [&](const auto&... value) {
+                return plan.run(world, ep::bind(value, input)...).get(loss).allgather().value();
+            },
+            values);
+    };
+    const auto found = gradients(world, loss_of, input...);
+    const auto compare = [&](auto& elements, const auto& gradient) {
+        using Element = std::remove_cvref_t<decltype(elements.data()[0])>;
+        const double width = 1e-5;
+        for (ep::index at = 0; at < elements.size(); ++at) {
+            Element& element = elements.data()[at];
+            const Element there = element;
+            const auto by = [&](Element step) {
+                element = there + step;
+                const double up = double(run());
+                element = there - step;
+                const double down = double(run());
+                element = there;
+                return (up - down) / (2 * width);
+            };
+            Element wanted(by(Element(width)));
+            if constexpr (std::is_same_v<Element, complex>) {
+                wanted += complex(0, by(complex(0, width)));
+            }
+            CHECK(std::abs(gradient.data()[at] - wanted) <= 1e-7 * std::max(1.0, double(std::abs(wanted))));
+        }
+    };
+    std::apply([&](const auto&... gradient) { (compare(input, gradient), ...); }, found);
+}
+
+ep::array<double, 2> with_zeros(ep::array<double, 2> made, std::initializer_list<int> at) {
+    for (const int zero : at) {
+        made.data()[zero] = 0;
+    }
+    return made;
+}
+
+/// x³, twice to derive.
+struct cube {
+    static constexpr const char* name = "cube";
+    double operator()(double x) const { return x * x * x; }
+    struct slope {
+        double operator()(double x) const { return 3 * x * x; }
+        auto derivative() const {
+            return [](double x) { return 6 * x; };
+        }
+    };
+    auto derivative() const { return slope(); }
+};
+
+struct wave {
+    double height;
+    double operator()(double x, double y) const { return height * x * std::sin(y); }
+    auto derivative() const {
+        return std::tuple([height = height](double /*x*/, double y) { return height * std::sin(y); },
+                          [height = height](double x, double y) { return height * x * std::cos(y); });
+    }
+};
+
+struct unknown {
+    static constexpr const char* name = "unknown";
+    double operator()(double x) const { return x; }
+};
+
+struct larger_of {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    static constexpr T identity() {
+        return T(-1e300);
+    }
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return a < b ? b : a;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("of equal elements the first one has the gradient of max and min, on any number of ranks") {
+    ep::context world{MPI_COMM_WORLD};
+    ep::array<double, 2> X({3, 4});
+    std::fill(X.data(), X.data() + 12, 2.0);
+    X(1, 0) = 1;
+    X(1, 2) = 5;
+    X(1, 3) = 5;
+    const auto row = std::get<0>(gradients(
+        world,
+        [](const matrix& A) {
+            vector largest;
+            largest(i) = ep::max(A(i, j));
+            scalar loss;
+            loss() = largest(i) * (1.0 + ep::iota(i));
+            return loss;
+        },
+        X));
+    const double rows[] = {1, 0, 0, 0, 0, 0, 2, 0, 3, 0, 0, 0};
+    CHECK(std::equal(rows, rows + 12, row.data()));
+    const auto all = std::get<0>(gradients(
+        world,
+        [](const matrix& A) {
+            scalar smallest;
+            smallest() = ep::min(max(A(i, j), 2.0));
+            return smallest;
+        },
+        X));
+    const double only[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    CHECK(std::equal(only, only + 12, all.data()));
+    const auto larger = gradients(
+        world,
+        [](const matrix& A, const matrix& B) {
+            scalar sum;
+            sum() = max(A(i, j), B(i, j));
+            return sum;
+        },
+        X, X);
+    CHECK(std::all_of(std::get<0>(larger).data(), std::get<0>(larger).data() + 12, [](double x) { return x == 1; }));
+    CHECK(std::all_of(std::get<1>(larger).data(), std::get<1>(larger).data() + 12, [](double x) { return x == 0; }));
+}
+
+TEST_CASE("products have gradients where factors are 0") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto product = [](const matrix& A) {
+        vector rows;
+        rows(i) = ep::prod(A(i, j));
+        scalar loss;
+        loss() = rows(i) * (2.0 - ep::iota(i));
+        return loss;
+    };
+    check_gradients(world, product, with_zeros(some<double>({4, 5}, 1), {2, 5, 7, 19}));
+    const auto running = [](const matrix& A) {
+        matrix all;
+        all(i, j) = ep::cumprod(j, A(i, j));
+        scalar loss;
+        loss() = all(i, j) * sin(1.0 + ep::iota(j));
+        return loss;
+    };
+    check_gradients(world, running, with_zeros(some<double>({4, 5}, 1), {2, 5, 7, 10, 19}));
+}
+
+TEST_CASE("the gradient of softmax is finite and right far out, and that of comparisons is 0") {
+    ep::context world{MPI_COMM_WORLD};
+    ep::array<double, 2> X({2, 3});
+    const double elements[] = {1e4, -1e4, 0, -1e4, -1e4, -1e4 + 1};
+    std::copy(elements, elements + 6, X.data());
+    const auto found = std::get<0>(gradients(
+        world,
+        [](const matrix& A) {
+            matrix share;
+            share(i, j) = ep::softmax(j, A(i, j));
+            scalar loss;
+            loss() = share(i, 2);
+            return loss;
+        },
+        X));
+    const double e = std::exp(1.0);
+    const double share = e / (2 + e);
+    const double wanted[] = {0, 0, 0, -share / (2 + e), -share / (2 + e), share * (1 - share)};
+    for (int at = 0; at < 6; ++at) {
+        CHECK(std::abs(found.data()[at] - wanted[at]) < 1e-15);
+    }
+    const auto steps = std::get<0>(gradients(
+        world,
+        [](const matrix& A) {
+            scalar loss;
+            loss() = ep::where(A(i, j) > 0.5, 1.0, 0.0) + floor(A(i, j));
+            return loss;
+        },
+        X));
+    CHECK(std::all_of(steps.data(), steps.data() + 6, [](double x) { return x == 0; }));
+}
+
+TEST_CASE("the gradient of complex elements has the derivatives by their parts as parts") {
+    ep::context world{MPI_COMM_WORLD};
+    using tensor = ep::tensor<complex, 2>;
+    check_gradients(
+        world,
+        [](const tensor& A, const tensor& B) {
+            tensor made;
+            made(i, k) = A(i, j) * B(j, k);
+            scalar loss;
+            loss() = abs(made(i, k)) * abs(made(i, k)) + ep::sum(abs(conj(A(i, j)) * B(j, k)));
+            return loss;
+        },
+        some<complex>({3, 4}, 1), some<complex>({4, 2}, 2));
+    check_gradients(
+        world,
+        [](const tensor& A) {
+            tensor made;
+            made(i, j) =
+                exp(A(i, j)) * sin(A(i, j)) + A(i, j) / (complex(2, 1) + A(i, j)) + log(A(i, j)) * cos(A(i, j));
+            ep::tensor<complex, 1> rows;
+            rows(i) = ep::prod(made(i, j));
+            scalar loss;
+            loss() = abs(rows(i)) + ep::sum(abs(ep::cumprod(j, A(i, j))));
+            return loss;
+        },
+        some<complex>({3, 4}, 1));
+}
+
+TEST_CASE("a functor of the application's is derived by its derivative()") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto loss_of = [](const matrix& A, const matrix& B) {
+        matrix made;
+        made(i, k) = ep::sum(ep::join(wave{1.5}, A(i, j), B(j, k)));
+        scalar loss;
+        loss() = ep::map(cube(), made(i, k)) + ep::sum(ep::map(cube(), A(i, j)) * A(i, j));
+        return loss;
+    };
+    check_gradients(world, loss_of, some<double>({3, 4}, 1), some<double>({4, 2}, 2));
+    check_gradients(
+        world,
+        [](const matrix& A) {
+            scalar first;
+            first() = ep::map(cube(), A(i, j)) * A(i, j);
+            const matrix slope = ep::gradient(first, A);
+            scalar second;
+            second() = slope(i, j) * slope(i, j);
+            return second;
+        },
+        some<double>({3, 4}, 1));
+}
+
+TEST_CASE("a convolution has the gradient of its image and its weights, with strides too") {
+    ep::context world{MPI_COMM_WORLD};
+    using cube_of = ep::tensor<double, 3>;
+    using weights = ep::tensor<double, 4>;
+    for (const bool has_strides : {false, true}) {
+        check_gradients(
+            world,
+            [has_strides](const cube_of& image, const weights& w) {
+                cube_of made;
+                if (has_strides) {
+                    made(k, i, j) =
+                        ep::padded(image, {0, 1, 1}, {0, 1, 1}, 0.0)(l, 2 * i + r, 2 * j + s) * w(k, l, r, s);
+                } else {
+                    made(k, i, j) = ep::padded(image, {0, 1, 1}, {0, 1, 1}, 0.0)(l, i + r, j + s) * w(k, l, r, s);
+                }
+                scalar loss;
+                loss() = made(k, i, j) * made(k, i, j) * made(k, i, j);
+                return loss;
+            },
+            some<double>({2, 4, 5}, 1), some<double>({3, 2, 3, 3}, 2));
+    }
+}
+
+TEST_CASE("gradients of float are float, and those through other types are cast") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto found = std::get<0>(gradients(
+        world,
+        [](const ep::tensor<float, 2>& A) {
+            matrix wide;
+            wide(i, j) = A(i, j) * A(i, j);
+            scalar loss;
+            loss() = wide(i, j) * 0.5;
+            return loss;
+        },
+        some<float>({3, 4}, 1)));
+    const ep::array<float, 2> wanted = some<float>({3, 4}, 1);
+    CHECK(std::equal(wanted.data(), wanted.data() + 12, found.data()));
+}
+
+TEST_CASE("what has no gradient says so, the same on every rank") {
+    ep::context world{MPI_COMM_WORLD};
+    const matrix A = ep::from_root(some<double>({3, 4}, 1), 0);
+    matrix other = ep::from_root(some<double>({3, 4}, 2), 0);
+    other.named("other");
+    const auto said = [&](const auto& gradient) {
+        return sentence_of([&] { static_cast<void>(ep::decompose(world, gradient)); });
+    };
+    scalar loss;
+    loss() = A(i, j) * A(i, j);
+    CHECK(said(std::get<1>(ep::gradient(loss, A, other))) ==
+          "decompose: ep::gradient: the loss does not depend on 'other', tensor 2 that it is derived by");
+    CHECK(said(ep::gradient(loss, matrix())).find("before anything was assigned to it") != std::string::npos);
+    CHECK(said(ep::gradient(scalar(), A)).find("before anything was assigned to it") != std::string::npos);
+    loss() = ep::map(unknown(), A(i, j));
+    CHECK(said(ep::gradient(loss, A)) ==
+          "decompose: ep::gradient: sum unknown(x): the functor unknown has no derivative()");
+    loss() = ep::reduce(larger_of(), A(i, j));
+    CHECK(said(ep::gradient(loss.named("most"), A)) ==
+          "decompose: ep::gradient: 'most': the reduction is the application's own, which has no derivative");
+    loss() = ep::sum(A(i, j) + A(j, i));  // 3 x 4: it failed itself
+    CHECK(said(ep::gradient(loss, A)).find("label") != std::string::npos);
+}
+
+TEST_CASE("gradients of tensors without elements are such tensors") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto found = gradients(
+        world,
+        [](const matrix& A, const matrix& B) {
+            scalar loss;
+            loss() = A(i, j) * B(j, k) + ep::sum(tanh(A(i, j)));
+            return loss;
+        },
+        some<double>({3, 0}, 1), some<double>({0, 2}, 2));
+    CHECK(std::get<0>(found).extents() == std::array<ep::index, 2>{3, 0});
+    CHECK(std::get<1>(found).extents() == std::array<ep::index, 2>{0, 2});
+}
+
+}  // namespace gradient_test
