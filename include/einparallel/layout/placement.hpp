@@ -5,7 +5,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace einparallel {
@@ -42,5 +45,55 @@ struct axis_placements {
 
 /// The table of DESIGN §6 for one axis of an einsum's mesh.
 EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, const mesh_axis& axis);
+
+namespace detail {
+
+/// What `operands` tensors make of their placements: has(r, label) says whether tensor r has a label, and the result is
+/// tensor number `operands`.
+constexpr std::optional<placement> propagated(std::span<const placement> along, const auto& has) {
+    const std::size_t operands = along.size();
+    label_id cut = no_label;
+    std::size_t pending = 0;
+    for (const placement& each : along) {
+        cut = each.kind == placement_kind::shard ? each.label : cut;
+        pending += each.kind == placement_kind::partial ? 1 : 0;
+    }
+    if (cut == no_label) {
+        return pending > 1    ? std::nullopt
+               : pending == 1 ? std::optional(placement::partial())
+                              : std::optional(placement::replicate());
+    }
+    for (std::size_t operand = 0; operand < operands; ++operand) {
+        if (along[operand] != (has(operand, cut) ? placement::shard(cut) : placement::replicate())) {
+            return std::nullopt;
+        }
+    }
+    return has(operands, cut) ? placement::shard(cut) : placement::partial();
+}
+
+}  // namespace detail
+
+/// How the result of an einsum of products lies along one axis of a mesh where its operands lie so: Replicate of
+/// Replicate; Shard of a label that every operand which has it is cut along, and Partial where the result lacks it; of
+/// one Partial, the others being Replicate, Partial. None where an operand has to be redistributed first
+/// (papers/sharding-with-einsum). `einsum`: an einsum_form, or einsum_spec<"ij,jk->ik">(), of which the result is a
+/// constant, and id<"j"> the label's number.
+template <class Einsum>
+constexpr std::optional<placement> propagated(const Einsum& einsum, std::span<const placement> operands) {
+    return detail::propagated(operands, [&](std::size_t tensor, label_id label) {
+        return tensor < operands.size() ? einsum.in_operand(tensor, label) : einsum.in_output(label);
+    });
+}
+
+/// The same of its gradient by operand `by`, which is the einsum of the others and of the result's gradient: that
+/// stands in the place of the operand.
+template <class Einsum>
+constexpr std::optional<placement> propagated_back(const Einsum& einsum, std::size_t by,
+                                                   std::span<const placement> operands) {
+    return detail::propagated(operands, [&](std::size_t tensor, label_id label) {
+        const bool is_by = tensor == operands.size();
+        return tensor == by ? einsum.in_output(label) : einsum.in_operand(is_by ? by : tensor, label);
+    });
+}
 
 }  // namespace einparallel
