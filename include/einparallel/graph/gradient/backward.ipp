@@ -75,7 +75,7 @@ public:
         require(reached_.contains(&of),
                 {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
                  quoted(of), "tensor ", number + 1, " that it is derived by"});
-        std::shared_ptr<vertex> made = whole_tensor(gathered(of), of.element, of.bounds);
+        std::shared_ptr<vertex> made = whole_tensor(gathered(of), of);
         if (!of.name.empty() && made->name.empty() && !made->is_input()) {
             made->name = "d " + of.name;
         }
@@ -98,7 +98,7 @@ private:
         if (parts.size() != 1) {
             std::vector<label_id> all(of.bounds.size());
             std::iota(all.begin(), all.end(), label_id{0});
-            term_statement sum(names_of_dimensions(all.size()), of.bounds);
+            term_statement sum(names_of_dimensions(of), of.bounds);
             term_id total = sum.terms().number(of.element, 0);
             for (const labelled_tensor& part : parts) {
                 total = sum.terms().plus(total, sum.add(part, of.element));

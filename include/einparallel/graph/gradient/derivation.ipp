@@ -81,26 +81,31 @@ EINPARALLEL_SELDOM std::optional<std::complex<double>> derivation::value_of(term
 /// What a call makes, where it is no call.
 EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, element_type result,
                                                                  std::span<const term_id> from) {
-    const std::optional<std::complex<double>> x = value_of(from[0]);
-    const std::optional<std::complex<double>> y = from.size() > 1 ? value_of(from[1]) : std::nullopt;
-    const auto is = [](const auto& value, double what) { return value && *value == std::complex<double>(what); };
+    const auto known = [&](std::size_t place) { return place < from.size() ? value_of(from[place]) : std::nullopt; };
+    const bool x = known(0).has_value();
+    const bool y = known(1).has_value();
+    const std::complex<double> a = known(0).value_or(0);
+    const std::complex<double> b = known(1).value_or(0);
+    const auto is = [](bool is_known, std::complex<double> value, double what) {
+        return is_known && value == std::complex<double>(what);
+    };
     switch (code) {
         case op_code::multiply:
             if (x && y) {
-                return number(result, x.value_or(0) * y.value_or(0));
+                return number(result, a * b);
             }
-            if (is(x, 1) || is(y, 0)) {
+            if (is(x, a, 1) || is(y, b, 0)) {
                 return from[1];
             }
-            if (is(y, 1) || is(x, 0)) {
+            if (is(y, b, 1) || is(x, a, 0)) {
                 return from[0];
             }
             if (y) {
                 return call(code, result, {from[1], from[0]});
             }
-            if (const written& other = terms_[from[1]]; x && other.made.code == code && value_of(other.from[0])) {
-                const std::complex<double> scale = *x * *value_of(other.from[0]);
-                return times(number(result, scale), term_id(other.from[1]));
+            if (const std::vector<term_id> other = terms_[from[1]].from;
+                x && terms_[from[1]].made.code == code && value_of(other[0])) {
+                return times(number(result, a * value_of(other[0]).value_or(1)), other[1]);
             }
             return std::nullopt;
         case op_code::add: {
@@ -114,30 +119,28 @@ EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, e
                 const std::complex<double> sum = scale_of(from[0]).value_or(1) + scale_of(from[1]).value_or(1);
                 return times(number(result, sum), scaled_by(from[0]));
             }
-            return x && y     ? std::optional(number(result, x.value_or(0) + y.value_or(0)))
-                   : is(x, 0) ? std::optional(from[1])
-                   : is(y, 0) ? std::optional(from[0])
-                              : std::nullopt;
+            return x && y        ? std::optional(number(result, a + b))
+                   : is(x, a, 0) ? std::optional(from[1])
+                   : is(y, b, 0) ? std::optional(from[0])
+                                 : std::nullopt;
         }
         case op_code::subtract:
-            return x && y     ? std::optional(number(result, x.value_or(0) - y.value_or(0)))
-                   : is(y, 0) ? std::optional(from[0])
-                              : std::nullopt;
+            return x && y ? std::optional(number(result, a - b)) : is(y, b, 0) ? std::optional(from[0]) : std::nullopt;
         case op_code::divide:
-            return x && y     ? std::optional(number(result, x.value_or(0) / y.value_or(1)))
-                   : is(x, 0) ? std::optional(from[0])
-                   : y        ? std::optional(times(number(result, 1.0 / *y), from[0]))
-                              : std::nullopt;
+            return x && y        ? std::optional(number(result, a / b))
+                   : is(x, a, 0) ? std::optional(from[0])
+                   : y           ? std::optional(times(number(result, 1.0 / b), from[0]))
+                                 : std::nullopt;
         case op_code::negate:
             return scaled(-1, from[0]);
         case op_code::conjugate:
-            return x                                   ? std::optional(number(result, std::conj(*x)))
+            return x                                   ? std::optional(number(result, std::conj(a)))
                    : result.kind != 'c'                ? std::optional(from[0])
                    : terms_[from[0]].made.code == code ? std::optional(term_id(terms_[from[0]].from[0]))
                                                        : std::nullopt;
         case op_code::cast:
             return result == type_of(from[0]) ? std::optional(from[0])
-                   : x                        ? std::optional(number(result, *x))
+                   : x                        ? std::optional(number(result, a))
                                               : std::nullopt;
         case op_code::choice:
             return from[1] == from[2] ? std::optional(from[1]) : std::nullopt;

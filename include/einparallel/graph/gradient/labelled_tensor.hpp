@@ -26,8 +26,8 @@ struct labelled_tensor {
 /// A tensor of rank 0 with this value.
 EINPARALLEL_INLINE std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value);
 
-/// "0", "1", …
-EINPARALLEL_INLINE std::vector<std::string> names_of_dimensions(std::size_t count);
+/// Names for the dimensions of a tensor as labels: those in the einsum that makes it; of an input "0", "1", ….
+EINPARALLEL_INLINE std::vector<std::string> names_of_dimensions(const vertex& of);
 
 /// The same tensor with these labels, which are its own and others.
 EINPARALLEL_INLINE labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
@@ -37,9 +37,8 @@ EINPARALLEL_INLINE labelled_tensor broadcast(const labelled_tensor& tensor, labe
 EINPARALLEL_INLINE std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
                                                   const std::vector<index>& extents, label_span labels);
 
-/// The same as a tensor with these bounds that is no view, of a part labelled with numbers of dimensions.
-EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, element_type element,
-                                                        const std::vector<index>& bounds);
+/// The same as a tensor like `of` that is no view, of a part labelled with numbers of dimensions.
+EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of);
 
 /// What a vertex's kernel reads, by operand of its program; and one of these reads as an operand.
 EINPARALLEL_INLINE std::vector<operand_read> reads_of(const vertex& made);

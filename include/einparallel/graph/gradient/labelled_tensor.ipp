@@ -30,10 +30,11 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, s
     return made;
 }
 
-EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(std::size_t count) {
+EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of) {
     std::vector<std::string> names;
-    while (names.size() < count) {
-        names.push_back(std::to_string(names.size()));
+    for (std::size_t dimension = 0; dimension < of.bounds.size(); ++dimension) {
+        names.push_back(of.form.output.empty() ? std::to_string(dimension)
+                                               : of.form.names[std::size_t(of.form.output[dimension])]);
     }
     return names;
 }
@@ -90,17 +91,16 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor,
     return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, element_type element,
-                                                        const std::vector<index>& bounds) {
-    std::vector<label_id> all(bounds.size());
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of) {
+    std::vector<label_id> all(of.bounds.size());
     std::iota(all.begin(), all.end(), label_id{0});
     if (part.handle != nullptr && part.labels == all && part.scale == 1.0 && !part.handle->is_view()) {
         return part.handle;
     }
     if (part.handle == nullptr) {
-        part.handle = scalar_vertex(element, 1);
+        part.handle = scalar_vertex(of.element, 1);
     }
-    return copied(part, names_of_dimensions(all.size()), bounds, all);
+    return copied(part, names_of_dimensions(of), of.bounds, all);
 }
 
 EINPARALLEL_SELDOM std::vector<operand_read> reads_of(const vertex& made) {

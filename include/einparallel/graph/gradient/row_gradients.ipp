@@ -129,7 +129,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> by_dimension(const vertex& made, labe
     for (label_id& label : gradient.labels) {
         label = label_id(find_in(made.form.output, label) - made.form.output.begin());
     }
-    return whole_tensor(std::move(gradient), made.element, made.bounds);
+    return whole_tensor(std::move(gradient), made);
 }
 
 /// Names of labels and places: those of the indices last.
@@ -181,16 +181,19 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
         for_each_in(operands, [&](const labelled_tensor& each) { read.push_back({each.handle, each.labels}); });
         return record_selection(names, recording_builder::last_vertex{}, labels, read, old, work);
     };
-    const std::shared_ptr<vertex> g = by_dimension(made, gradient);
+    // What is the same along a label of the tokens is added up along it.
+    const bool is_direct = !work.replaces && gradient.handle != nullptr && !gradient.handle->is_view();
+    const labelled_tensor g = is_direct ? labelled_tensor{gradient.handle, numbered(gradient.labels), gradient.scale}
+                                        : labelled_tensor{by_dimension(made, gradient), out};
     std::vector<read_gradient> parts;
     if (work.replaces) {
         labelled_tensor zero{scalar_vertex(made.element, 0), {}};
         operands[0] = broadcast(zero, x, all.extents);
-        const whole_read old({g, out});
+        const whole_read old({g.handle, out});
         parts.push_back({&made, reads.back(), {record(out, &old), made.form.output}});
         work.replaces = false;
     }
-    operands[0] = {g, out};
+    operands[0] = g;
     std::vector<label_id> kept;
     std::vector<label_id> own;  // the same in the vertex's numbers
     for (std::size_t dimension = 0; dimension < x.size(); ++dimension) {
@@ -201,7 +204,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
             own.push_back(reads[0].labels[dimension]);
         }
     }
-    parts.push_back({&made, reads[0], {record(kept, nullptr), own}});
+    parts.push_back({&made, reads[0], {record(kept, nullptr), own, g.scale}});
     return parts;
 }
 

@@ -114,7 +114,7 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
         labels[dimension] = labels_in(left.subspan(dimension, 1));
         operands.push_back(
             {indices_vertex(left[dimension], labels[dimension], extents, reached.begin), labels[dimension]});
-        indices.push_back({element_type_of<index>(), reached.size(), names_of_dimensions(dimension + 1).back()});
+        indices.push_back({element_type_of<index>(), reached.size(), std::to_string(dimension)});
         out.push_back(label_id(names.size() + dimension));
         back.push_back({{{label_id(dimension), 1}}, -reached.begin});
         bounds.push_back(reached.size());
