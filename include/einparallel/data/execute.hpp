@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace einparallel {
 
@@ -51,6 +52,12 @@ inline namespace EINPARALLEL_WAY {
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
     return detail::carry_out(asked, world, std::array<binding, sizeof...(Bindings)>{bound...});
+}
+
+/// The same with a list of bindings.
+template <std::same_as<std::vector<binding>> List>
+results execute(const plan& asked, context& world, const List& bound) {
+    return detail::carry_out(asked, world, bound);
 }
 
 /// What plan.release(world) calls.

@@ -7,12 +7,11 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace einparallel {
@@ -30,10 +29,12 @@ template <class With>
 inline constexpr bool is_continuous = true;
 template <class T, std::size_t Rank>
 inline constexpr bool is_continuous<tensor<T, Rank>> = has_fractions<T>;
+template <class T, std::size_t Rank>
+inline constexpr bool is_continuous<std::vector<tensor<T, Rank>>> = has_fractions<T>;
 
 /// A loss, and what it can be derived by.
 template <class Loss, class... With>
-concept Differentiable = is_loss<Loss> && sizeof...(With) > 0 && ((is_a<With, tensor> && is_continuous<With>)&&...);
+concept Differentiable = is_loss<Loss> && sizeof...(With) > 0 && ((Tensors<With> && is_continuous<With>)&&...);
 
 template <class Loss, class... With>
 struct other_than_loss : refused {
@@ -43,7 +44,7 @@ struct other_than_loss : refused {
         "y(i); it stands before the tensors that it is derived by");
     static_assert(!is_loss<Loss> || sizeof...(With) > 0,
                   "ep::gradient: behind the loss stand the tensors that it is derived by");
-    static_assert(!is_loss<Loss> || (is_a<With, tensor> && ...),
+    static_assert(!is_loss<Loss> || (Tensors<With> && ...),
                   "ep::gradient: a loss is derived by tensors, without labels: ep::gradient(loss, W, V)");
     static_assert(!is_loss<Loss> || (is_continuous<With> && ...),
                   "ep::gradient: integers and bool have no gradient: elements are float, double or complex");
@@ -54,7 +55,8 @@ struct other_than_loss : refused {
 /// ∂loss/∂W for each tensor W: tensors like any others, planned and run together with what else is asked for. Reverse
 /// mode: an einsum's gradient by an operand is the einsum of the others and of the gradient of its result, and what
 /// several read gets the sum. Operations: about those of the loss again for each operand that depends on a W.
-/// Of one tensor the gradient itself, of several a std::tuple: auto [dW, dV] = ep::gradient(loss, W, V).
+/// Of one tensor the gradient itself, of several a std::tuple: auto [dW, dV] = ep::gradient(loss, W, V). A std::vector
+/// of tensors, the weights of all layers, is one of them: its gradients are a std::vector.
 /// Of equal elements the first one has the gradient of ep::max and ep::min, in the order of indices; floor, sign and
 /// comparisons have none. Of a complex W it is ∂loss/∂Re W + i ∂loss/∂Im W, the direction in which the loss rises.
 /// A handle that was assigned to again stands for the new tensor: keep a copy of that to derive by.
@@ -63,18 +65,27 @@ struct other_than_loss : refused {
 template <class Loss, class... With>
     requires detail::Differentiable<Loss, With...>
 auto gradient(const Loss& loss, const With&... with) {
-    const std::array<std::shared_ptr<vertex>, sizeof...(With)> of{
-        detail::handle_of(detail::tensor_operand<typename With::value_type, With::rank>{with.node()})...};
-    const std::vector<std::shared_ptr<vertex>> made =
-        detail::gradients_of(detail::handle_of(detail::tensor_operand<typename Loss::value_type, 0>{loss.node()}), of);
-    return [&]<std::size_t... Which>(std::index_sequence<Which...> /*all*/) {
-        if constexpr (sizeof...(With) == 1) {
-            return (tensor<typename With::value_type, With::rank>(made[Which]), ...);
+    std::vector<std::shared_ptr<vertex>> of;
+    const auto handle = []<class T, std::size_t Rank>(const tensor<T, Rank>& each) {
+        return detail::handle_of(detail::tensor_operand<T, Rank>{each.node()});
+    };
+    detail::for_each_tensor([&](const auto& each) { of.push_back(handle(each)); }, with...);
+    const std::vector<std::shared_ptr<vertex>> made = detail::gradients_of(handle(loss), of);
+    auto next = made.begin();
+    const auto gradients = [&next]<class Given>(const Given& given) {
+        if constexpr (detail::TensorOperand<Given>) {
+            return Given(*next++);
         } else {
-            return std::tuple(tensor<typename With::value_type, With::rank>(made[Which])...);
+            Given all;
+            std::for_each(given.begin(), given.end(), [&](const auto&) { all.emplace_back(*next++); });
+            return all;
         }
+    };
+    if constexpr (sizeof...(With) == 1) {
+        return (gradients(with), ...);
+    } else {
+        return std::tuple{gradients(with)...};  // in this order
     }
-    (std::index_sequence_for<With...>{});
 }
 /// Other arguments: refused.
 template <class Loss, class... With>

@@ -15,6 +15,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/notation/row_functions.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <array>
 #include <concepts>
@@ -234,6 +235,33 @@ namespace EINPARALLEL_DETAIL {
 
 template <class T>
 concept TensorOperand = is_a<std::remove_cvref_t<T>, tensor>;
+
+/// A tensor, or a std::vector of tensors of one type: the weights of all layers.
+template <class T>
+inline constexpr bool is_tensor_list = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_tensor_list<std::vector<tensor<T, Rank>>> = true;
+template <class T>
+concept Tensors = TensorOperand<T> || is_tensor_list<T>;
+
+/// Visits each of them: visit(tensor).
+template <class Visit>
+void for_each_tensor(const Visit& visit, const Tensors auto&... given) {
+    const auto one = [&]<class Given>(const Given& tensors) {
+        if constexpr (is_tensor_list<Given>) {
+            for_each_in(tensors, visit);
+        } else {
+            visit(tensors);
+        }
+    };
+    (one(given), ...);
+}
+/// Their vertices.
+std::vector<std::shared_ptr<vertex>> nodes_of(const Tensors auto&... given) {
+    std::vector<std::shared_ptr<vertex>> nodes;
+    for_each_tensor([&](const auto& tensor) { nodes.push_back(tensor.node()); }, given...);
+    return nodes;
+}
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -32,10 +32,11 @@ struct other_than_outputs : plan, refused {
 
 inline namespace EINPARALLEL_WAY {
 
-/// The plan for computing these tensors: `ep::decompose({.processes = 64}, Z, W)`.
-template <class First, std::size_t FirstRank, detail::TensorOperand... More>
-plan decompose(const options& asked, const tensor<First, FirstRank>& output, const More&... more) {
-    return decompose_vertices(asked, {output.node(), more.node()...});
+/// The plan for computing these tensors, of which a std::vector may hold some: `ep::decompose({.processes = 64}, Z,
+/// W)`.
+template <detail::Tensors First, detail::Tensors... More>
+plan decompose(const options& asked, const First& output, const More&... more) {
+    return decompose_vertices(asked, detail::nodes_of(output, more...));
 }
 /// Other arguments, and options behind outputs: refused.
 ///@{

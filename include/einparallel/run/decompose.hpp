@@ -34,14 +34,13 @@ inline namespace EINPARALLEL_WAY {
 /// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks.
 /// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
 /// different things, and whatever the planner throws
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan decompose(const context& world, const options& asked, const tensor<T, Rank>& output,
-                             const More&... more) {
-    return detail::decompose_on(world, asked, {output.node(), more.node()...});
+template <detail::Tensors First, detail::Tensors... More>
+[[nodiscard]] plan decompose(const context& world, const options& asked, const First& output, const More&... more) {
+    return detail::decompose_on(world, asked, detail::nodes_of(output, more...));
 }
 /// The same with the default options.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
+template <detail::Tensors First, detail::Tensors... More>
+[[nodiscard]] plan decompose(const context& world, const First& output, const More&... more) {
     return decompose(world, options{}, output, more...);
 }
 
@@ -54,16 +53,15 @@ detail::refused decompose(const context& /*world*/, const detail::anything (&/*n
 /// moves. options.processes is left alone, or the size of the context.
 /// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
 /// throws, and where ranks cut differently
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
-                             const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_on(world, "plan_with", asked, {output.node(), more.node()...},
+template <detail::Tensors First, detail::Tensors... More>
+[[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule, const First& output,
+                             const More&... more) {
+    return detail::plan_on(world, "plan_with", asked, detail::nodes_of(output, more...),
                            [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
 }
 /// The same with the default options.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan plan_with(const context& world, const cutting_rule& rule, const tensor<T, Rank>& output,
-                             const More&... more) {
+template <detail::Tensors First, detail::Tensors... More>
+[[nodiscard]] plan plan_with(const context& world, const cutting_rule& rule, const First& output, const More&... more) {
     return plan_with(world, options{}, rule, output, more...);
 }
 
