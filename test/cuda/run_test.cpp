@@ -10,6 +10,7 @@
 #include <einparallel/data/sources.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/gradient.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
@@ -221,6 +222,37 @@ TEST_CASE("plan.run on devices is a run like any other") {
     int current = -1;
     cudaGetDevice(&current);
     CHECK(current == 0);
+    world.release_memory();
+}
+
+TEST_CASE("gradients run on devices: formulas that the library derived are programs like the user's") {
+    standin::restart({.seed = 1, .devices = 2});
+    ep::context world(MPI_COMM_WORLD);
+    const auto wave = [](auto a, auto b) { return std::sin(double(7 * a + 3 * b + 1)); };
+    const ep::tensor<double, 2> A = ep::generate<double>({5, 7}, wave);
+    const ep::tensor<double, 2> B = ep::generate<double>({7, 4}, wave);
+    const ep::tensor<int, 1> token = ep::generate<int>({6}, [](auto at) { return int(at * at % 5); });
+    ep::tensor<double, 2> H, share, seen;
+    ep::tensor<double, 1> largest;
+    H(i, k) = gelu(ep::sum(j, A(i, j) * B(j, k)));
+    share(i, k) = ep::softmax(k, H(i, k));
+    seen(l, j) = A(token(l), j) * 0.5;
+    largest(i) = ep::max(H(i, k));
+    ep::tensor<double, 0> loss;
+    loss() = share(i, k) * H(i, k) + ep::sum(seen(l, j) * seen(l, j)) + ep::sum(largest(i) * sigmoid(largest(i)));
+    const auto [dA, dB] = ep::gradient(loss, A, B);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, loss, dA, dB);
+    const ep::results here = plan.run(world);
+    const ep::results there = plan.run(world, ep::on_device);
+    const auto compare = [&](const auto& gradient) {
+        const auto wanted = here.get(gradient).allgather();
+        const auto found = there.get(gradient).allgather();
+        for (ep::index at = 0; at < wanted.size(); ++at) {
+            CHECK(std::abs(found.data()[at] - wanted.data()[at]) < 1e-13);
+        }
+    };
+    compare(dA);
+    compare(dB);
     world.release_memory();
 }
 
