@@ -75,9 +75,9 @@ public:
         require(reached_.contains(&of),
                 {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
                  quoted(of), "tensor ", number + 1, " that it is derived by"});
-        std::shared_ptr<vertex> made = whole_tensor(gathered(of), of);
-        if (!of.name.empty() && made->name.empty() && !made->is_input()) {
-            made->name = "d " + of.name;
+        const std::shared_ptr<vertex> made = whole_tensor(gathered(of), of);
+        if (!of.name.empty()) {
+            name(*made, "d " + of.name);
         }
         return made;
     }
@@ -105,7 +105,23 @@ private:
             }
             parts = {sum.sum(total, all, {})};
         }
+        if (!of.name.empty() && parts[0].handle != nullptr) {
+            name(*parts[0].handle, "d " + of.name);
+        }
         return parts[0];
+    }
+
+    /// Names the gradient of a tensor after it, and what was made on the way.
+    void name(vertex& made, const std::string& after) {
+        if (made.is_input() || !reached_.insert(&made).second) {
+            return;
+        }
+        if (!made.is_view() && made.name.empty()) {
+            std::size_t& number = names_[after];
+            made.name = number == 0 ? after : after + "." + std::to_string(number);
+            ++number;
+        }
+        for_each_in(made.operands, [&](const std::shared_ptr<vertex>& operand) { name(*operand, after); });
     }
 
     static std::vector<label_id> labels_of(const vertex& made) {
@@ -225,7 +241,8 @@ private:
     }
 
     std::map<const vertex*, std::vector<labelled_tensor>> parts_;
-    std::unordered_set<const vertex*> reached_;
+    std::unordered_set<const vertex*> reached_;  ///< by the loss, and what has got a name
+    std::map<std::string, std::size_t> names_;   ///< how many vertices are named after it
 };
 
 EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> gradients_of(const std::shared_ptr<vertex>& loss,
