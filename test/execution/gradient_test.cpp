@@ -134,6 +134,14 @@ struct wave {
     }
 };
 
+template <int Factor>
+struct nameless {
+    double operator()(double x) const { return Factor * x * x; }
+    auto derivative() const {
+        return [](double x) { return 2 * Factor * x; };
+    }
+};
+
 struct unknown {
     static constexpr const char* name = "unknown";
     double operator()(double x) const { return x; }
@@ -295,6 +303,90 @@ TEST_CASE("a functor of the application's is derived by its derivative()") {
             return second;
         },
         some<double>({3, 4}, 1));
+}
+
+TEST_CASE("functors without a name are not taken for each other") {
+    ep::context world{MPI_COMM_WORLD};
+    check_gradients(
+        world,
+        [](const matrix& A, const matrix& B) {
+            const auto first = ep::map(nameless<2>(), A(i, j));
+            const auto second = ep::map(nameless<3>(), A(i, j));
+            scalar loss;
+            loss() = ep::sum(first * B(i, j)) + ep::sum(second * B(i, j)) + ep::sum(first * first) +
+                     ep::sum(second * second);
+            return loss;
+        },
+        some<double>({3, 4}, 1), some<double>({3, 4}, 2));
+}
+
+TEST_CASE("a tensor that is read very often, and by itself again and again") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto found = std::get<0>(gradients(
+        world,
+        [](const vector& x) {
+            vector state;
+            state(i) = 0.0 * x(i);
+            for (int step = 0; step < 100; ++step) {
+                state(i) = 0.5 * state(i) + x(i);
+            }
+            scalar loss;
+            loss() = state(i);
+            loss() = loss() * loss();
+            return loss;
+        },
+        some<double>({5}, 1)));
+    double sum = 0;
+    const ep::array<double, 1> x = some<double>({5}, 1);
+    std::for_each(x.data(), x.data() + 5, [&](double each) { sum += 2 * each; });
+    CHECK(std::all_of(found.data(), found.data() + 5, [&](double each) { return std::abs(each - 4 * sum) < 1e-12; }));
+}
+
+TEST_CASE("by a tensor on the way and by what that is made of") {
+    ep::context world{MPI_COMM_WORLD};
+    const matrix A = ep::from_root(some<double>({3, 4}, 1), 0);
+    matrix half;
+    half(i, j) = 0.5 * A(i, j);
+    scalar loss;
+    loss() = half(i, j) * half(i, j) + ep::sum(A(i, j));
+    const auto [d_half, dA, d_loss] = ep::gradient(loss, half, A, loss);
+    ep::results made = ep::decompose(world, d_half, dA, d_loss).run(world);
+    const ep::array<double, 2> a = some<double>({3, 4}, 1);
+    const ep::array<double, 2> by_half = made.get(d_half).allgather();
+    const ep::array<double, 2> by_a = made.get(dA).allgather();
+    for (ep::index at = 0; at < 12; ++at) {
+        CHECK(std::abs(by_half.data()[at] - a.data()[at]) < 1e-15);
+        CHECK(std::abs(by_a.data()[at] - (a.data()[at] / 2 + 1)) < 1e-15);
+    }
+    CHECK(made.get(d_loss).allgather().value() == 1);
+}
+
+TEST_CASE("lists of tensors have lists of gradients") {
+    ep::context world{MPI_COMM_WORLD};
+    std::vector<matrix> weights;
+    for (int layer = 0; layer < 3; ++layer) {
+        weights.push_back(ep::placeholder<double>({4, 4}));
+    }
+    matrix x = ep::from_root(some<double>({3, 4}, 1), 0);
+    const matrix input = x;
+    for (const matrix& weight : weights) {
+        x(i, k) = tanh(ep::sum(j, x(i, j) * weight(j, k)));
+    }
+    scalar loss;
+    loss() = x(i, k);
+    const auto [by_weights, by_input] = ep::gradient(loss, weights, input);
+    const std::vector<matrix> alone = ep::gradient(loss, weights);
+    const ep::plan plan = ep::decompose(world, by_weights, alone, by_input, loss);
+    std::vector<ep::binding> bound;
+    for (std::size_t layer = 0; layer < 3; ++layer) {
+        bound.push_back(ep::bind(weights[layer], some<double>({4, 4}, int(layer) + 2)));
+    }
+    const ep::results made = plan.run(world, bound);
+    for (std::size_t layer = 0; layer < 3; ++layer) {
+        const ep::array<double, 2> one = made.get(by_weights[layer]).allgather();
+        const ep::array<double, 2> other = made.get(alone[layer]).allgather();
+        CHECK(std::equal(one.data(), one.data() + 16, other.data()));
+    }
 }
 
 TEST_CASE("a convolution has the gradient of its image and its weights, with strides too") {

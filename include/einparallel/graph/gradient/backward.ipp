@@ -112,16 +112,21 @@ private:
     }
 
     /// Names the gradient of a tensor after it, and what was made on the way.
-    void name(vertex& made, const std::string& after) {
-        if (made.is_input() || !reached_.insert(&made).second) {
-            return;
+    void name(vertex& gradient, const std::string& after) {
+        std::vector<vertex*> open{&gradient};
+        while (!open.empty()) {
+            vertex& made = *open.back();
+            open.pop_back();
+            if (made.is_input() || !reached_.insert(&made).second) {
+                continue;
+            }
+            if (!made.is_view() && made.name.empty()) {
+                std::size_t& number = names_[after];
+                made.name = number == 0 ? after : after + "." + std::to_string(number);
+                ++number;
+            }
+            for_each_in(made.operands, [&](const std::shared_ptr<vertex>& operand) { open.push_back(operand.get()); });
         }
-        if (!made.is_view() && made.name.empty()) {
-            std::size_t& number = names_[after];
-            made.name = number == 0 ? after : after + "." + std::to_string(number);
-            ++number;
-        }
-        for_each_in(made.operands, [&](const std::shared_ptr<vertex>& operand) { name(*operand, after); });
     }
 
     static std::vector<label_id> labels_of(const vertex& made) {

@@ -252,7 +252,8 @@ EINPARALLEL_SELDOM written_term derivation::write(term_id result, reduction by) 
         for (const term_id source : each.from) {
             from.push_back(registers[source]);
         }
-        const op_function function{each.made.code, each.made.has_state, false, each.name};
+        // Functors of one name may be any: a term with one is like itself only.
+        const op_function function{each.made.code, each.made.code == op_code::opaque, false, each.name};
         registers[number] = made.program.call(function, each.made.type(), type_of(each.from[0]), from);
         made.calls.push_back(each.rows);
         if (each.keeps != nullptr) {

@@ -129,7 +129,6 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
                 if (is_continuous(z.from[argument]) && !value_of(z.from[argument])) {
                     const derived_call derived = z.rows.derivative(z.rows.functor, argument);
                     written made = z;
-                    made.made.has_state = derived.has_state;
                     made.rows = derived.call;
                     made.keeps = derived.functor;
                     made.name = z.name + "'" + (all.size() > 1 ? std::to_string(argument + 1) : "");

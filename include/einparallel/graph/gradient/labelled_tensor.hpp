@@ -23,8 +23,9 @@ struct labelled_tensor {
     std::complex<double> scale = 1;
 };
 
-/// A tensor of rank 0 with this value.
-EINPARALLEL_INLINE std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value);
+/// A tensor with this value: of one element, to be read as any other one, or of rank 0.
+EINPARALLEL_INLINE std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value,
+                                                         std::vector<index> extents = {1});
 
 /// Names for the dimensions of a tensor as labels: those in the einsum that makes it; of an input "0", "1", ….
 EINPARALLEL_INLINE std::vector<std::string> names_of_dimensions(const vertex& of);

@@ -16,15 +16,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value,
+                                                         std::vector<index> extents) {
     std::shared_ptr<vertex> made;
     with_element(element, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (is_complex<T>::value) {
             const T number = converted<T>(value);
-            made = constant_vertex(element, &number, {1});
+            made = constant_vertex(element, &number, std::move(extents));
         } else if constexpr (std::is_floating_point_v<T>) {
             const T number = T(value.real());
-            made = constant_vertex(element, &number, {1});
+            made = constant_vertex(element, &number, std::move(extents));
         }
     });
     return made;
@@ -98,7 +99,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, co
         return part.handle;
     }
     if (part.handle == nullptr) {
-        part.handle = scalar_vertex(of.element, 1);
+        part.handle = scalar_vertex(of.element, 1, std::vector<index>(all.empty() ? 0 : 1, 1));
     }
     return copied(part, names_of_dimensions(of), of.bounds, all);
 }

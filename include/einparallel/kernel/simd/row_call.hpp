@@ -28,8 +28,6 @@ struct row_call {
 struct derived_call {
     row_call call;
     std::shared_ptr<const void> functor;
-    bool has_state = false;
-    std::string_view name;
 };
 
 /// By its type: f where it has no name.
@@ -55,8 +53,7 @@ row_call call_of(const Function& function) {
                     "ep::map, ep::join: derivative() of a functor returns the functor of its derivative, which "
                     "takes the same arguments; of several arguments a std::tuple of one for each");
                 const auto kept = std::make_shared<const Derived>(std::move(of));
-                derived = {call_of<Numbers, Value, T...>(*kept), kept, !std::is_empty_v<Derived>,
-                           name_of_functor<Derived>()};
+                derived = {call_of<Numbers, Value, T...>(*kept), kept};
             };
             const auto all = static_cast<const Function*>(functor)->derivative();
             if constexpr (sizeof...(T) == 1) {
