@@ -221,6 +221,6 @@ bool character_model(ep::context& world, ep::index steps, ep::index characters) 
 
 int main(int argc, char** argv) {
     return example::run(argc, argv, [&](ep::context& world) {
-        return character_model(world, example::argument(argc, argv, 1, 100), example::argument(argc, argv, 2, 40));
+        return character_model(world, example::argument(argc, argv, 1, 40), example::argument(argc, argv, 2, 20));
     });
 }
