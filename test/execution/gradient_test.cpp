@@ -412,6 +412,45 @@ TEST_CASE("a convolution has the gradient of its image and its weights, with str
     }
 }
 
+TEST_CASE("reshaped tensors that are read in part, shifted, padded, by diagonals and backwards") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto x = some<double>({4, 5}, 1);
+    const auto cubed = [](const vector& made) {
+        scalar loss;
+        loss() = made(i) * made(i) * made(i);
+        return loss;
+    };
+    vector made;
+    check_gradients(
+        world,
+        [&](const matrix& A) {
+            made(i) = ep::reshape(A, {20})(i + 3) * ep::reshape(A, {20})(2 * i);
+            return cubed(made);
+        },
+        x);
+    check_gradients(
+        world,
+        [&](const matrix& A) {
+            made(i) = ep::padded(ep::reshape(A, {20}), {2}, {1}, 0.5)(i) * sin(1.0 + ep::iota(i));
+            return cubed(made);
+        },
+        x);
+    check_gradients(
+        world,
+        [&](const matrix& A) {
+            made(i) = ep::reshape(A, {20})(19 - i) * sin(1.0 + ep::iota(i));
+            return cubed(made);
+        },
+        x);
+    check_gradients(
+        world,
+        [&](const matrix& A) {
+            made(i) = ep::reshape(A, {4, 4})(i, i) + ep::slice(ep::reshape(A, {8, 2}), {1, 0}, {5, 1})(i, 0);
+            return cubed(made);
+        },
+        some<double>({2, 8}, 1));
+}
+
 TEST_CASE("gradients of float are float, and those through other types are cast") {
     ep::context world{MPI_COMM_WORLD};
     const auto found = std::get<0>(gradients(

@@ -69,24 +69,34 @@ EINPARALLEL_SELDOM std::vector<label_id> row_major_labels(const operand_read& re
     return is_row && step == behind ? list_of(steps, &index_term::label) : std::vector<label_id>();
 }
 
-/// An integer tensor of a function of labels less `lowest`.
-EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const index_function& function, label_span labels,
-                                                          const std::vector<index>& extents, index lowest) {
+/// The indices along one dimension: a function of labels less `lowest`, or of that over several dimensions which it
+/// runs through, row-major, this one's.
+struct dimension_indices {
+    index_function function;
+    index lowest = 0;
+    index behind = 1;  ///< elements of the dimensions behind this one
+    index extent = 0;  ///< of this one; 0: there is no other
+    index all = 0;     ///< elements of all of them: what is outside is taken to the nearest one
+};
+
+/// An integer tensor of them.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const dimension_indices& along, label_span labels,
+                                                          const std::vector<index>& extents) {
     std::vector<index> steps;
     for (const label_id label : labels) {
-        steps.push_back(find_in(function.terms, label, &index_term::label)->coefficient);
+        steps.push_back(find_in(along.function.terms, label, &index_term::label)->coefficient);
     }
-    const auto write = [steps, first = function.constant - lowest](const box& region, void* destination) {
+    const auto write = [steps, along](const box& region, void* destination) {
         auto* next = static_cast<index*>(destination);
         const std::vector<index> sizes = list_of(region.sides, &interval::size);
         for (index number = 0; number < region.size(); ++number) {
-            index value = first;
+            index value = along.function.constant - along.lowest;
             index rest = number;
             for (std::size_t dimension = steps.size(); dimension-- > 0;) {
                 value += steps[dimension] * (region.sides[dimension].begin + rest % sizes[dimension]);
                 rest /= sizes[dimension];
             }
-            *next++ = value;
+            *next++ = along.all > 0 ? std::clamp<index>(value, 0, along.all - 1) / along.behind % along.extent : value;
         }
     };
     return input_vertex(list_of(labels, [&](label_id label) { return extents[std::size_t(label)]; }),
@@ -102,24 +112,50 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     std::vector<label_id> all(extents.size());
     std::iota(all.begin(), all.end(), label_id{0});
     const std::vector<interval> ranges = ranges_of(all, extents);
-    const labelled_tensor x = broadcast(made, own, extents);
-    std::vector<recording_builder::operand_type> operands{{x.handle, x.labels}};
+    if (any_in(ranges_of(own, extents), &interval::empty)) {
+        return {nullptr, {}, 0};
+    }
+    std::vector<recording_builder::operand_type> operands(1);
+    std::vector<index_function> inside;  // conditions
     std::vector<std::vector<label_id>> labels(left.size());
     std::vector<data_index> indices;
     std::vector<label_id> out;
     std::vector<index_function> back;  // of dimensions of the tensor: where in what is made
     std::vector<index> bounds;
     for (std::size_t dimension = 0; dimension < left.size(); ++dimension) {
-        const interval reached = range_of(left[dimension], ranges);
-        labels[dimension] = labels_in(left.subspan(dimension, 1));
-        operands.push_back(
-            {indices_vertex(left[dimension], labels[dimension], extents, reached.begin), labels[dimension]});
+        std::size_t first = dimension;
+        while (left[first].is_fused) {
+            --first;
+        }
+        std::size_t end = dimension + 1;
+        dimension_indices along{left[first]};
+        while (end < left.size() && left[end].is_fused) {
+            along.behind *= tensor.bounds[end++];
+        }
+        interval reached = range_of(along.function, ranges);
+        if (end > first + 1) {
+            along.all = element_count(index_span(tensor.bounds).subspan(first, end - first));
+            along.extent = tensor.bounds[dimension];
+            if (first == dimension && (reached.begin < 0 || reached.end > along.all)) {
+                inside.push_back(along.function);
+                inside.back().extent = along.all;
+            }
+            reached = {0, along.extent};
+        }
+        along.lowest = reached.begin;
+        labels[dimension] = labels_in({&along.function, 1});
+        operands.push_back({indices_vertex(along, labels[dimension], extents), labels[dimension]});
         indices.push_back({element_type_of<index>(), reached.size(), std::to_string(dimension)});
         out.push_back(label_id(names.size() + dimension));
         back.push_back({{{label_id(dimension), 1}}, -reached.begin});
         bounds.push_back(reached.size());
     }
     const element_type element = made.handle->element;
+    labelled_tensor x = broadcast(made, own, extents);
+    if (!inside.empty()) {
+        x = seen_at(x, at_labels(x.labels), inside, extents, element);
+    }
+    operands[0] = {x.handle, x.labels};
     labelled_tensor summed{nullptr, {}, made.scale};
     with_element(element, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (!std::is_integral_v<T>) {
@@ -167,7 +203,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     }
     const std::vector<label_id> row = row_major_labels(read, tensor, statement.extents());
     const bool strides = any_in(left, [](const index_function& each) {
-        return any_in(each.terms, [](const index_term& one) { return std::abs(one.coefficient) > 1; });
+        return each.is_fused || any_in(each.terms, [](const index_term& one) { return std::abs(one.coefficient) > 1; });
     });
     const std::vector<term_id> factors = statement.terms().factors_of(term).factors;
     const bool is_product =
