@@ -89,7 +89,7 @@ set(einparallel_outputs "")
 foreach(example IN LISTS einparallel_examples)
     get_filename_component(example "${example}" NAME_WE)
     set(launch "")
-    if(example STREQUAL "ccsd")
+    if(example MATCHES "^(ccsd|character_model|classifier)$")  # many runs, which wait for shared cores
         einparallel_launch(launch 2)
     elseif(NOT example STREQUAL "dry_run")
         einparallel_launch(launch 4)
