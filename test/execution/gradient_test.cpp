@@ -318,6 +318,14 @@ TEST_CASE("functors without a name are not taken for each other") {
             return loss;
         },
         some<double>({3, 4}, 1), some<double>({3, 4}, 2));
+    check_gradients(
+        world,
+        [](const matrix& A) {  // of one vertex
+            scalar loss;
+            loss() = ep::map(nameless<2>(), A(i, j)) * ep::map(nameless<3>(), A(i, j)) * A(i, j);
+            return loss;
+        },
+        some<double>({3, 4}, 1));
 }
 
 TEST_CASE("a tensor that is read very often, and by itself again and again") {

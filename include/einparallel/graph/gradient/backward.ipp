@@ -12,9 +12,7 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <map>
-#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -96,14 +94,12 @@ private:
     labelled_tensor gathered(const vertex& of) {
         std::vector<labelled_tensor>& parts = parts_[&of];
         if (parts.size() != 1) {
-            std::vector<label_id> all(of.bounds.size());
-            std::iota(all.begin(), all.end(), label_id{0});
             term_statement sum(names_of_dimensions(of), of.bounds);
             term_id total = sum.terms().number(of.element, 0);
             for (const labelled_tensor& part : parts) {
                 total = sum.terms().plus(total, sum.add(part, of.element));
             }
-            parts = {sum.sum(total, all, {})};
+            parts = {sum.sum(total, first_labels(of.bounds.size()), {})};
         }
         if (!of.name.empty() && parts[0].handle != nullptr) {
             name(*parts[0].handle, "d " + of.name);
@@ -129,14 +125,14 @@ private:
         }
     }
 
+    /// All but those of terms of running sums.
     static std::vector<label_id> labels_of(const vertex& made) {
-        std::vector<label_id> all(made.extents.size());
-        std::iota(all.begin(), all.end(), label_id{0});
+        std::vector<label_id> all = first_labels(made.extents.size());
         std::erase(all, made.form.running.terms);
         return all;
     }
 
-    /// Adds a term of a statement with a vertex's labels to what was read for operand `number` of its program.
+    /// Adds what a term of a statement with a vertex's labels gives to the tensors that one of its reads is from.
     void give(const vertex& made, const term_statement& statement, term_id term, const operand_read& read,
               const std::vector<label_id>& space) {
         std::vector<const operand_read*> before;

@@ -45,7 +45,6 @@ public:
     /// What the program makes.
     [[nodiscard]] term_id result() const { return result_; }
     [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
-    [[nodiscard]] std::size_t operand_count() const { return operands_.size(); }
     /// Operand number `operand`.
     [[nodiscard]] term_id operand(std::size_t operand) const { return operands_[operand]; }
 

@@ -45,6 +45,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, co
 EINPARALLEL_INLINE std::vector<operand_read> reads_of(const vertex& made);
 EINPARALLEL_INLINE labelled_tensor read_of(const vertex& made, const operand_read& read);
 
+/// 0, 1, …: numbers of dimensions, or of all labels there are.
+EINPARALLEL_INLINE std::vector<label_id> first_labels(std::size_t count);
 /// Ranges of labels in a view.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents);
 /// Each dimension at its label.
@@ -56,7 +58,6 @@ EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_functio
 /// hold.
 EINPARALLEL_INLINE labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
                                            const std::vector<index_function>& conditions,
-                                           const std::vector<index>& extents, element_type element,
-                                           std::shared_ptr<vertex> instead = nullptr);
+                                           const std::vector<index>& extents, element_type element);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

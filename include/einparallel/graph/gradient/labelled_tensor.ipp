@@ -40,29 +40,26 @@ EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of
     return names;
 }
 
+EINPARALLEL_SELDOM std::vector<label_id> first_labels(std::size_t count) {
+    std::vector<label_id> all(count);
+    std::iota(all.begin(), all.end(), label_id{0});
+    return all;
+}
+
 EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents) {
     return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
 }
 
 EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
                                            const std::vector<index_function>& conditions,
-                                           const std::vector<index>& extents, element_type element,
-                                           std::shared_ptr<vertex> instead) {
-    std::vector<label_id> labels;
+                                           const std::vector<index>& extents, element_type element) {
     at.resize(tensor.handle->bounds.size());
     at.insert(at.end(), conditions.begin(), conditions.end());
-    for (const index_function& each : at) {
-        for (const index_term& term : each.terms) {
-            if (!found_in(term.label, labels)) {
-                labels.push_back(term.label);
-            }
-        }
-    }
+    const std::vector<label_id> labels = labels_in(at);
     const std::vector<interval> ranges = ranges_of(labels, extents);
-    if (instead == nullptr) {
-        instead = view_vertex(scalar_vertex(element, 0), std::array<index_function, 1>{}, labels, ranges);
-    }
-    return {view_vertex(tensor.handle, at, labels, ranges, std::move(instead)), labels, tensor.scale};
+    return {view_vertex(tensor.handle, at, labels, ranges,
+                        view_vertex(scalar_vertex(element, 0), std::array<index_function, 1>{}, labels, ranges)),
+            labels, tensor.scale};
 }
 
 EINPARALLEL_SELDOM std::vector<index_function> at_labels(label_span labels) {
@@ -93,8 +90,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor,
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of) {
-    std::vector<label_id> all(of.bounds.size());
-    std::iota(all.begin(), all.end(), label_id{0});
+    const std::vector<label_id> all = first_labels(of.bounds.size());
     if (part.handle != nullptr && part.labels == all && part.scale == 1.0 && !part.handle->is_view()) {
         return part.handle;
     }

@@ -61,14 +61,15 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     const index extent = made->extents[std::size_t(along)];
     const std::vector<std::string_view> names(made->form.names.begin(), made->form.names.end());
     const auto backwards = [&](const std::shared_ptr<vertex>& tensor) {
-        std::vector<index_function> at;
-        std::vector<interval> ranges;
-        for (const label_id label : labels) {
-            at.push_back(label == along ? index_function{{{label, -1}}, extent - 1} : index_function{{{label, 1}}, 0});
-            ranges.push_back({0, made->extents[std::size_t(label)]});
-        }
-        return view_vertex(tensor, at, labels, ranges);
+        std::vector<index_function> at = at_labels(labels);
+        at[std::size_t(find_in(labels, along) - labels.begin())] = {{{along, -1}}, extent - 1};
+        return view_vertex(tensor, at, labels, ranges_of(labels, made->extents));
     };
+    running_work adding = sums.work();
+    adding.by = reduction::sum;
+    adding.sum = coded_reduction(reduction::sum, adding.element);
+    with_element(adding.element,
+                 [&]<class T>(std::type_identity<T> /*element*/) { adding.rows = &run_rows<T, op::sum_type>; });
     const auto copy = [&](const labelled_tensor& tensor) {
         return copied(tensor, made->form.names, made->extents, labels);
     };
@@ -78,14 +79,9 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
             {backwards(copy(
                  terms.handle != nullptr ? terms : labelled_tensor{scalar_vertex(made->element, 1), {}, terms.scale})),
              labels});
-        running_work work = sums.work();
-        work.by = reduction::sum;
-        work.sum = coded_reduction(reduction::sum, work.element);
-        with_element(work.element,
-                     [&]<class T>(std::type_identity<T> /*element*/) { work.rows = &run_rows<T, op::sum_type>; });
         const recording_builder::operand_type x{back, labels};
         return labelled_tensor{
-            backwards(recording_builder(names).running(recording_builder::last_vertex{}, labels, x, along, work)),
+            backwards(recording_builder(names).running(recording_builder::last_vertex{}, labels, x, along, adding)),
             labels};
     };
     term_statement statement(made->form.names, made->extents);
@@ -110,12 +106,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
         return statement.add({builder.running(recording_builder::last_vertex{}, labels, of, along, work), labels},
                              type);
     };
-    running_work counting = sums.work();
-    counting.by = reduction::sum;
-    counting.sum = coded_reduction(reduction::sum, type);
-    with_element(type, [&]<class T>(std::type_identity<T> /*element*/) { counting.rows = &run_rows<T, op::sum_type>; });
     const term_id products = running(terms.call(op_code::choice, type, {is_zero, one, x}), sums.work());
-    const term_id zeros = running(terms.call(op_code::choice, type, {is_zero, one, terms.number(type, 0)}), counting);
+    const term_id zeros = running(terms.call(op_code::choice, type, {is_zero, one, terms.number(type, 0)}), adding);
     const term_id scaled = terms.times(g, terms.call(op_code::conjugate, type, {products}));
     const term_id before = statement.add(summed_backwards(statement, chosen(zeros, 0, scaled)), type);
     const term_id at_first = statement.add(summed_backwards(statement, chosen(zeros, 1, scaled)), type);

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -109,9 +108,7 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     const std::vector<label_id> own = labels_in(left);
     const std::vector<index>& extents = statement.extents();
     std::vector<std::string_view> names(statement.names().begin(), statement.names().end());
-    std::vector<label_id> all(extents.size());
-    std::iota(all.begin(), all.end(), label_id{0});
-    const std::vector<interval> ranges = ranges_of(all, extents);
+    const std::vector<interval> ranges = ranges_of(first_labels(extents.size()), extents);
     if (any_in(ranges_of(own, extents), &interval::empty)) {
         return {nullptr, {}, 0};
     }
@@ -156,15 +153,13 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
         x = seen_at(x, at_labels(x.labels), inside, extents, element);
     }
     operands[0] = {x.handle, x.labels};
-    labelled_tensor summed{nullptr, {}, made.scale};
+    labelled_tensor summed{nullptr, first_labels(out.size()), made.scale};
     with_element(element, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (!std::is_integral_v<T>) {
             summed.handle = record_selection(names_with(names, indices), recording_builder::last_vertex{}, out,
                                              operands, nullptr, select_work_of<T>(indices, false));
         }
     });
-    summed.labels.resize(out.size());
-    std::iota(summed.labels.begin(), summed.labels.end(), label_id{0});
     return bounds == tensor.bounds && all_in(back, [](const index_function& each) { return each.constant == 0; })
                ? summed
                : seen_at(summed, back, {}, tensor.bounds, element);
@@ -236,8 +231,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
         if (!row.empty()) {
             const std::shared_ptr<vertex> dense =
                 copied(apart.sum(term, own, later), apart.names(), apart.extents(), row);
-            std::vector<label_id> dimensions(tensor.bounds.size());
-            std::iota(dimensions.begin(), dimensions.end(), label_id{0});
+            const std::vector<label_id> dimensions = first_labels(tensor.bounds.size());
             const std::vector<index_function> at = reshaping(dense->bounds, tensor.bounds);
             return {view_vertex(dense, at, dimensions, ranges_of(dimensions, tensor.bounds)), dimensions};
         }

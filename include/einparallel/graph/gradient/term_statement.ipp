@@ -103,8 +103,7 @@ EINPARALLEL_SELDOM labelled_tensor term_statement::sum(term_id term, label_span 
 
 EINPARALLEL_SELDOM labelled_tensor term_statement::product(factored_term product, element_type type, label_span kept,
                                                            label_span summed) {
-    const auto labels_of_all = [&] { return labels_of(terms_.product_of(product, type)); };
-    const std::vector<label_id> labels = labels_of_all();
+    const std::vector<label_id> labels = labels_of(terms_.product_of(product, type));
     const bool sums = any_in(labels, [&](label_id label) { return found_in(label, summed); });
     if (product.factors.empty()) {
         return {nullptr, {}, product.scale};
