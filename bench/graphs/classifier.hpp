@@ -4,9 +4,12 @@
 
 #include "inputs.hpp"
 
+#include <einparallel/graph/gradient.hpp>
 #include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/label.hpp>
-#include <einparallel/notation/row_functions.hpp>
+
+#include <tuple>
 
 namespace experiments {
 
@@ -20,15 +23,6 @@ constexpr classifier_sizes amazon_cat(ep::index batch) {
     return {batch, 597'540, 8192, 14'588};
 }
 
-/// The gradient of relu(x) where what follows has the gradient g.
-struct relu_gradient {
-    static constexpr const char* name = "relu'";
-    template <class T>
-    constexpr T operator()(T g, T x) const {
-        return x > T(0) ? g : T(0);
-    }
-};
-
 /// The inputs and everything that is made of them. The outputs are loss, dW1 and dW2.
 template <class T>
 struct classifier {
@@ -37,24 +31,21 @@ struct classifier {
     ep::tensor<T, 2> W1;  ///< [f, h]
     ep::tensor<T, 2> W2;  ///< [h, l]
 
-    ep::tensor<T, 2> hidden, activated;            ///< [b, h] before and after relu
-    ep::tensor<T, 2> scores;                       ///< [b, l]
-    ep::tensor<T, 1> largest, sums, log_sums;      ///< [b] of softmax: max s, Σ exp(s − max s), log Σ exp s
-    ep::tensor<T, 2> exponentials, probabilities;  ///< [b, l] of softmax
-    ep::tensor<T, 0> loss;                         ///< mean over b of the cross entropy −Σ Y log(probabilities)
+    ep::tensor<T, 2> hidden, activated;        ///< [b, h] before and after relu
+    ep::tensor<T, 2> scores;                   ///< [b, l]
+    ep::tensor<T, 1> largest, sums, log_sums;  ///< [b] of softmax: max s, Σ exp(s − max s), log Σ exp s
+    ep::tensor<T, 2> exponentials;             ///< [b, l] of softmax
+    ep::tensor<T, 0> loss;                     ///< mean over b of the cross entropy −Σ Y log(softmax)
 
-    ep::tensor<T, 2> d_scores;               ///< [b, l] gradients of the loss, backwards
-    ep::tensor<T, 2> d_activated, d_hidden;  ///< [b, h]
-    ep::tensor<T, 2> dW1;                    ///< [f, h]
-    ep::tensor<T, 2> dW2;                    ///< [h, l]
+    ep::tensor<T, 2> dW1;  ///< [f, h] gradients of the loss
+    ep::tensor<T, 2> dW2;  ///< [h, l]
 };
 
 template <class Inputs>
 classifier<typename Inputs::value_type> build_classifier(const classifier_sizes& n, const Inputs& inputs) {
     EINPARALLEL_LABELS(b, f, h, l);
     classifier<typename Inputs::value_type> made;
-    auto& [X, Y, W1, W2, hidden, activated, scores, largest, sums, log_sums, exponentials, probabilities, loss,
-           d_scores, d_activated, d_hidden, dW1, dW2] = made;
+    auto& [X, Y, W1, W2, hidden, activated, scores, largest, sums, log_sums, exponentials, loss, dW1, dW2] = made;
     X = inputs("X", {n.batch, n.features});
     Y = inputs("Y", {n.batch, n.classes});
     W1 = inputs("W1", {n.features, n.hidden});
@@ -65,20 +56,13 @@ classifier<typename Inputs::value_type> build_classifier(const classifier_sizes&
     activated(b, h) = relu(hidden(b, h));
     scores(b, l) = activated(b, h) * W2(h, l);
 
-    // Softmax in the paper's four steps (§3), for the loss needs what is inside: the logarithm of a probability that is
-    // 0 in floating point is still a number this way.
+    // The steps of the paper's softmax (§3), for the logarithm of a probability that is 0 in floating point is still a
+    // number this way.
     largest(b) = ep::max(scores(b, l));
     exponentials(b, l) = exp(scores(b, l) - largest(b));
     sums(b) = exponentials(b, l);
-    probabilities(b, l) = exponentials(b, l) / sums(b);
     log_sums(b) = largest(b) + log(sums(b));
     loss() = ep::sum(share * (Y(b, l) * (log_sums(b) - scores(b, l))));
-
-    d_scores(b, l) = share * (probabilities(b, l) - Y(b, l));
-    dW2(h, l) = activated(b, h) * d_scores(b, l);
-    d_activated(b, h) = d_scores(b, l) * W2(h, l);
-    d_hidden(b, h) = ep::join(relu_gradient{}, d_activated(b, h), hidden(b, h));
-    dW1(f, h) = X(b, f) * d_hidden(b, h);
 
     hidden.named("hidden");
     activated.named("activated");
@@ -86,14 +70,11 @@ classifier<typename Inputs::value_type> build_classifier(const classifier_sizes&
     largest.named("largest");
     exponentials.named("exponentials");
     sums.named("sums");
-    probabilities.named("probabilities");
     log_sums.named("log_sums");
     loss.named("loss");
-    d_scores.named("d_scores");
-    dW2.named("dW2");
-    d_activated.named("d_activated");
-    d_hidden.named("d_hidden");
+    std::tie(dW1, dW2) = ep::gradient(loss, W1, W2);
     dW1.named("dW1");
+    dW2.named("dW2");
     return made;
 }
 

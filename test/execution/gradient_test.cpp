@@ -328,6 +328,87 @@ TEST_CASE("functors without a name are not taken for each other") {
         some<double>({3, 4}, 1));
 }
 
+namespace {
+
+/// log Σ exp of each row in the stable form, of which terms(exponentials, sums, largest) is left out or added.
+template <class Terms>
+scalar by_largest(const matrix& A, const Terms& terms) {
+    vector largest, sums;
+    largest(i) = ep::max(A(i, j));
+    largest.named("largest");
+    matrix exponentials;
+    exponentials(i, j) = exp(A(i, j) - largest(i));
+    sums(i) = exponentials(i, j);
+    return terms(exponentials, sums, largest);
+}
+
+}  // namespace
+
+TEST_CASE("what is subtracted before exponentials and added behind the logarithm has no gradient to compute") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto vertices_of = [&](const auto& terms) {
+        const matrix A = ep::placeholder<double>({4, 4});
+        const auto planned = ep::decompose(world, ep::gradient(by_largest(A, terms), A)).vertices();
+        return std::count_if(planned.begin(), planned.end(),
+                             [](const auto& each) { return each.name.find("d largest") != std::string::npos; });
+    };
+    const auto check = [&](bool cancels, const auto& terms) {
+        CHECK((vertices_of(terms) == 0) == cancels);
+        check_gradients(
+            world, [&](const matrix& A) { return by_largest(A, terms); }, some<double>({4, 4}, 3));
+    };
+    check(true, [](const matrix& /*e*/, const vector& sums, const vector& largest) {
+        scalar loss;
+        loss() = sin(log(sums(i)) + largest(i));
+        return loss;
+    });
+    check(true, [](const matrix& e, const vector& sums, const vector& /*largest*/) {
+        scalar loss;
+        loss() = sqrt(e(i, j) / sums(i));
+        return loss;
+    });
+    check(true, [](const matrix& e, const vector& sums, const vector& largest) {
+        matrix pairs, shifted;
+        pairs(i, k) = 0.5 * (e(i, j) * e(i, k));
+        shifted(i, k) = log(pairs(i, k) / (sums(i) - 0.25 * sums(i))) - (-largest(i));
+        scalar loss;
+        loss() = shifted(i, k) * shifted(i, k);
+        return loss;
+    });
+    // Left out, twice, at another label, behind another sum, as a number that something else depends on.
+    check(false, [](const matrix& /*e*/, const vector& sums, const vector& /*largest*/) {
+        scalar loss;
+        loss() = log(sums(i));
+        return loss;
+    });
+    check(false, [](const matrix& /*e*/, const vector& sums, const vector& largest) {
+        scalar loss;
+        loss() = sin(log(sums(i)) + 2 * largest(i));
+        return loss;
+    });
+    check(false, [](const matrix& e, const vector& sums, const vector& largest) {
+        matrix mixed;
+        mixed(i, j) = sin(log(sums(i)) + largest(j)) * e(i, j) / sums(i);
+        scalar loss;
+        loss() = mixed(i, j);
+        return loss;
+    });
+    check(false, [](const matrix& e, const vector& /*sums*/, const vector& largest) {
+        vector columns;
+        columns(j) = e(i, j);
+        scalar loss;
+        loss() = log(columns(j)) + largest(j);
+        return loss;
+    });
+    check(false, [](const matrix& /*e*/, const vector& sums, const vector& largest) {
+        vector moved;
+        moved(i) = largest(3 - i) * 1.0;
+        scalar loss;
+        loss() = ep::where(largest(i) > 0.5, 2.0, 1.0) * (log(sums(i)) + moved(i));
+        return loss;
+    });
+}
+
 TEST_CASE("a tensor that is read very often, and by itself again and again") {
     ep::context world{MPI_COMM_WORLD};
     const auto found = std::get<0>(gradients(

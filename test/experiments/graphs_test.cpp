@@ -69,7 +69,7 @@ TEST_CASE("all experiments record at full size") {
     CHECK(chain.DE.extents() == std::vector<ep::index>{128, 1280});
 
     const auto step = build_classifier(amazon_cat(512), placeholders<float>{});
-    CHECK(count_named({step.loss.node(), step.dW1.node(), step.dW2.node()}) == counts{14, 4});
+    CHECK(count_named({step.loss.node(), step.dW1.node(), step.dW2.node()}) == counts{15, 4});
     CHECK(step.dW1.extents() == step.W1.extents());
     CHECK(step.dW2.extents() == step.W2.extents());
 
@@ -143,7 +143,7 @@ TEST_CASE("rivals on the classifier") {
     const ep::plan model = planned(64, rivals::megatron({{"h"}, "", "b"}));
     CHECK(cut_of(model, "hidden") == "h:64");
     CHECK(cut_of(model, "scores") == "h:64");
-    CHECK(cut_of(model, "probabilities") == "b:64");
+    CHECK(cut_of(model, "exponentials") == "b:64");
     CHECK(cut_of(model, "dW1") == "h:64");
     CHECK(megabytes(model) < megabytes(data) / 60);
 }

@@ -15,6 +15,7 @@
 #include <einparallel/graph/gradient/labelled_tensor.ipp>
 #include <einparallel/graph/gradient/row_gradients.ipp>
 #include <einparallel/graph/gradient/scatter.ipp>
+#include <einparallel/graph/gradient/shift.ipp>
 #include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.ipp>
 #include <einparallel/graph/names.ipp>

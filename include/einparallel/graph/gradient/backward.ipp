@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/gradient/row_gradients.hpp>
 #include <einparallel/graph/gradient/scatter.hpp>
+#include <einparallel/graph/gradient/shift.hpp>
 #include <einparallel/graph/gradient/term_statement.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/names.hpp>
@@ -57,6 +58,9 @@ public:
             const std::shared_ptr<vertex>& made = order[number];
             if (depends(*made) && !parts_[made.get()].empty() && !made->is_input() && has_gradient(*made)) {
                 const vertex& who = *made;
+                if (is_extreme(who) && cancels(who, std::span(order).subspan(number + 1))) {
+                    continue;
+                }
                 try {
                     through(made, gathered(who));
                 } catch (const error& wrong) {
@@ -82,6 +86,10 @@ public:
 
 private:
     static bool has_gradient(const vertex& of) { return of.element.kind == 'f' || of.element.kind == 'c'; }
+    static bool is_extreme(const vertex& of) {
+        const reduction by = of.work->program().aggregates_by();
+        return by == reduction::max || by == reduction::min;
+    }
     [[nodiscard]] bool depends(const vertex& of) const { return parts_.contains(&of); }
 
     void add(const vertex& to, labelled_tensor part) {
@@ -97,10 +105,12 @@ private:
             term_statement sum(names_of_dimensions(of), of.bounds);
             term_id total = sum.terms().number(of.element, 0);
             for (const labelled_tensor& part : parts) {
-                total = sum.terms().plus(total, sum.add(part, of.element));
+                const bool is_apart = part.labels.size() < of.bounds.size() || sums_.contains(part.handle.get());
+                total = sum.terms().plus(total, is_apart ? sum.add(part, of.element) : sum.add_made(part, of.element));
             }
             parts = {sum.sum(total, first_labels(of.bounds.size()), {})};
         }
+        sums_.insert(parts[0].handle.get());
         if (!of.name.empty() && parts[0].handle != nullptr) {
             name(*parts[0].handle, "d " + of.name);
         }
@@ -164,11 +174,8 @@ private:
     /// ⊕ over ⊗.
     void through_terms(const std::shared_ptr<vertex>& made, const labelled_tensor& gradient) {
         const einsum_form& form = made->form;
-        const auto* const joins = dynamic_cast<const work_kernel*>(made->work.get());
-        const std::span<const row_call> calls =
-            joins == nullptr ? std::span<const row_call>()
-                             : std::span<const row_call>(joins->work().calls.begin(), joins->work().calls.size());
-        term_statement statement(form.names, made->extents, derivation(made->work->program(), calls), made->work);
+        term_statement statement(form.names, made->extents, derivation(made->work->program(), calls_of(*made)),
+                                 made->work);
         const std::vector<operand_read> reads = reads_of(*made);
         for (std::size_t number = 0; number < reads.size(); ++number) {
             statement.place(number, read_of(*made, reads[number]));
@@ -179,7 +186,9 @@ private:
                      [&](label_id label) { return !form.in_output(label); });
         const term_id x = statement.terms().result();
         term_id g = statement.add(gradient, made->element);
-        if (!summed.empty()) {
+        if (summed.empty()) {
+            statement.terms().read_result(statement.add({made, form.output}, made->element));
+        } else {
             g = through_reduction(made, statement, x, g, summed);
         }
         const std::vector<std::optional<term_id>> parts = statement.terms().gradients(x, g);
@@ -242,6 +251,7 @@ private:
     }
 
     std::map<const vertex*, std::vector<labelled_tensor>> parts_;
+    std::unordered_set<const vertex*> sums_;     ///< gradients of tensors, which others may read
     std::unordered_set<const vertex*> reached_;  ///< by the loss, and what has got a name
     std::map<std::string, std::size_t> names_;   ///< how many vertices are named after it
 };

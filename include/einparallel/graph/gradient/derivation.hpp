@@ -44,6 +44,11 @@ public:
 
     /// What the program makes.
     [[nodiscard]] term_id result() const { return result_; }
+    /// What another program makes of these terms.
+    EINPARALLEL_INLINE term_id insert(const op_program& program, std::span<const row_call> calls,
+                                      std::span<const term_id> operands);
+    /// Derivatives that are functions of what the program makes, as that of exp, read it there.
+    void read_result(term_id as) { read_result_ = as; }
     [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
     /// Operand number `operand`.
     [[nodiscard]] term_id operand(std::size_t operand) const { return operands_[operand]; }
@@ -96,6 +101,7 @@ private:
     std::vector<written> terms_;
     std::vector<term_id> operands_;
     term_id result_ = 0;
+    std::optional<term_id> read_result_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -11,6 +11,14 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_SELDOM derivation::derivation(const op_program& program, std::span<const row_call> calls) {
+    for_each_in(program.instructions(), [&](const op_instruction& each) {
+        each.code == op_code::operand ? void(add_operand(each.type())) : void();
+    });
+    result_ = insert(program, calls, std::vector<term_id>(operands_));
+}
+
+EINPARALLEL_SELDOM term_id derivation::insert(const op_program& program, std::span<const row_call> calls,
+                                              std::span<const term_id> operands) {
     const std::vector<op_instruction>& all = program.instructions();
     std::vector<term_id> known(all.size());
     for (std::size_t number = 0; number < all.size(); ++number) {
@@ -22,7 +30,8 @@ EINPARALLEL_SELDOM derivation::derivation(const op_program& program, std::span<c
         if (each.code == op_code::argument) {
             known[number] = made.from[0];
         } else if (each.code == op_code::operand) {
-            known[number] = add_operand(each.type());
+            known[number] = operands.front();
+            operands = operands.subspan(1);
         } else {
             if (each.code == op_code::opaque) {
                 made.name = program.name_of(each);
@@ -33,8 +42,8 @@ EINPARALLEL_SELDOM derivation::derivation(const op_program& program, std::span<c
             }
             known[number] = add(std::move(made));
         }
-        result_ = known[number];
     }
+    return known.back();
 }
 
 EINPARALLEL_SELDOM term_id derivation::add(written made) {

@@ -21,6 +21,7 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
     if (!is_continuous(number)) {
         return {};
     }
+    const term_id result = number == result_ ? read_result_.value_or(number) : number;
     const auto value = [&](double of) { return this->number(type, of); };
     const auto over = [&](term_id x, term_id y) { return call(op_code::divide, type, {x, y}); };
     const auto conjugated = [&](term_id x) { return call(op_code::conjugate, type, {x}); };
@@ -55,27 +56,27 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
         case op_code::sign:
             return {};
         case op_code::relu:
-            return {chosen(truth(op_code::greater, a, value(0)), g, value(0))};
+            return {chosen(truth(op_code::greater, result, value(0)), g, value(0))};
         case op_code::exp:
-            return {times(g, conjugated(number))};
+            return {times(g, conjugated(result))};
         case op_code::shifted_exponential:  // of a softmax, which does not depend on what is subtracted
-            return {times(g, number), std::nullopt};
+            return {times(g, result), std::nullopt};
         case op_code::log:
             return {over(g, conjugated(a))};
         case op_code::sqrt:
-            return {over(scaled(.5, g), conjugated(number))};
+            return {over(scaled(.5, g), conjugated(result))};
         case op_code::tanh:
-            return {times(g, conjugated(less_one(times(number, number))))};
+            return {times(g, conjugated(less_one(times(result, result))))};
         case op_code::sin:
             return {times(g, conjugated(of(op_code::cos, a)))};
         case op_code::cos:
             return {times(g, conjugated(scaled(-1, of(op_code::sin, a))))};
         case op_code::tan:
-            return {times(g, conjugated(plus(value(1), times(number, number))))};
+            return {times(g, conjugated(plus(value(1), times(result, result))))};
         case op_code::erf:
             return {times(g, scaled(2 * std::numbers::inv_sqrtpi, of(op_code::exp, scaled(-1, times(a, a)))))};
         case op_code::sigmoid:
-            return {times(g, conjugated(times(number, less_one(number))))};
+            return {times(g, conjugated(times(result, less_one(result))))};
         case op_code::silu: {
             const term_id s = of(op_code::sigmoid, a);
             return {times(g, conjugated(plus(s, times(number, less_one(s)))))};

@@ -5,6 +5,7 @@
 #include <einparallel/graph/gradient/labelled_tensor.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/row_program.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -21,13 +22,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Rows of the calls in a vertex's ⊗, where they are known.
+EINPARALLEL_INLINE std::span<const row_call> calls_of(const vertex& made);
+
 /// Operand number r of the terms is number r of the statement. A label's extent is that of all operands that have it.
 class term_statement {
 public:
     /// Of labels with these names and extents. `keeps`: whose functors the terms refer to.
     term_statement(std::vector<std::string> names, std::vector<index> extents, derivation terms = {},
                    std::shared_ptr<const kernel> keeps = nullptr)
-        : names_(std::move(names)), extents_(std::move(extents)), terms_(std::move(terms)), keeps_(std::move(keeps)) {}
+        : names_(std::move(names)), extents_(std::move(extents)), terms_(std::move(terms)), keeps_{std::move(keeps)} {}
 
     [[nodiscard]] derivation& terms() { return terms_; }
     [[nodiscard]] const labelled_tensor& operand(std::size_t number) const { return operands_[number]; }
@@ -47,6 +51,9 @@ public:
     }
     /// One more operand, as a term: its scale is a factor.
     EINPARALLEL_INLINE term_id add(const labelled_tensor& operand, element_type type);
+
+    /// The same as what makes it, where each element is a term of others' elements.
+    EINPARALLEL_INLINE term_id add_made(const labelled_tensor& operand, element_type type);
 
     /// The term, summed over these labels, with labels among `kept` in the order of these: products as contractions,
     /// and what does not depend on a label outside of the sum over it.
@@ -72,7 +79,7 @@ private:
     std::vector<index> extents_;
     derivation terms_;
     std::vector<labelled_tensor> operands_;
-    std::shared_ptr<const kernel> keeps_;
+    std::vector<std::shared_ptr<const void>> keeps_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -42,6 +42,32 @@ EINPARALLEL_SELDOM term_id term_statement::add(const labelled_tensor& operand, e
     return terms_.times(scale, terms_.operand(number));
 }
 
+EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
+    const auto* const joins = dynamic_cast<const work_kernel*>(made.work.get());
+    return joins == nullptr ? std::span<const row_call>()
+                            : std::span<const row_call>(joins->work().calls.begin(), joins->work().calls.size());
+}
+
+EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& operand, element_type type) {
+    const std::shared_ptr<vertex>& made = operand.handle;
+    const std::vector<label_id>& out = made->form.output;
+    const op_code code = made->work == nullptr ? op_code::opaque : made->work->program().instructions().back().code;
+    if (code == op_code::opaque || out.size() < made->extents.size() || made->form.running.terms != no_label) {
+        return add(operand, type);
+    }
+    std::vector<term_id> read;
+    for (const operand_read& each : reads_of(*made)) {
+        labelled_tensor from = read_of(*made, each);
+        for (label_id& label : from.labels) {
+            label = label == no_label ? label : operand.labels[std::size_t(find_in(out, label) - out.begin())];
+        }
+        read.push_back(add(from, from.handle->element));
+    }
+    keeps_.push_back(made->work);
+    return terms_.times(terms_.number(type, operand.scale),
+                        terms_.insert(made->work->program(), calls_of(*made), read));
+}
+
 EINPARALLEL_SELDOM std::vector<label_id> term_statement::labels_of(term_id term) const {
     std::vector<label_id> all;
     for (const std::size_t operand : terms_.operands_of(term)) {
@@ -63,7 +89,7 @@ EINPARALLEL_SELDOM std::vector<recording_builder::operand_type> term_statement::
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::reduce(term_id term, reduction by, label_span out) const {
     written_term written = terms_.write(term, by);
-    written.keeps.push_back(keeps_);
+    written.keeps.insert(written.keeps.end(), keeps_.begin(), keeps_.end());
     return recording_builder(views_of_names())
         .record(
             recording_builder::last_vertex{}, out, operands_at(written.read),
