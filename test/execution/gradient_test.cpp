@@ -409,6 +409,23 @@ TEST_CASE("what is subtracted before exponentials and added behind the logarithm
     });
 }
 
+TEST_CASE("cross entropy of classes that an array of integers says") {
+    ep::context world{MPI_COMM_WORLD};
+    ep::array<int, 1> classes({4});
+    std::copy_n(std::array{3, 0, 3, 1}.data(), 4, classes.data());
+    const ep::tensor<int, 1> its = ep::from_root(classes, 0);
+    check_gradients(
+        world,
+        [&](const matrix& A) {
+            return by_largest(A, [&](const matrix& /*e*/, const vector& sums, const vector& largest) {
+                scalar loss;
+                loss() = log(sums(i)) + largest(i) - A(i, its(i));
+                return loss;
+            });
+        },
+        some<double>({4, 4}, 5));
+}
+
 TEST_CASE("a tensor that is read very often, and by itself again and again") {
     ep::context world{MPI_COMM_WORLD};
     const auto found = std::get<0>(gradients(

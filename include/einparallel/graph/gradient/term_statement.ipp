@@ -51,8 +51,9 @@ EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
 EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& operand, element_type type) {
     const std::shared_ptr<vertex>& made = operand.handle;
     const std::vector<label_id>& out = made->form.output;
-    const op_code code = made->work == nullptr ? op_code::opaque : made->work->program().instructions().back().code;
-    if (code == op_code::opaque || out.size() < made->extents.size() || made->form.running.terms != no_label) {
+    const bool is_join = made->work != nullptr && (made->work->is_contraction() ||
+                                                   dynamic_cast<const work_kernel*>(made->work.get()) != nullptr);
+    if (!is_join || out.size() < made->extents.size()) {
         return add(operand, type);
     }
     std::vector<term_id> read;
