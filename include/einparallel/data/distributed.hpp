@@ -94,38 +94,38 @@ public:
     /// Extents of the whole tensor.
     [[nodiscard]] std::array<index, Rank> extents() const {
         std::array<index, Rank> whole{};
-        for (std::size_t dimension = 0; dimension < Rank && part_.where != nullptr; ++dimension) {
-            whole[dimension] = part_.where->bounds()[dimension];
+        for (std::size_t dimension = 0; dimension < Rank && part().where != nullptr; ++dimension) {
+            whole[dimension] = part().where->bounds()[dimension];
         }
         return whole;
     }
 
     /// The box of the tensor that this rank holds, in global indices.
-    [[nodiscard]] const box& held() const { return part_.elements.held; }
+    [[nodiscard]] const box& held() const { return part().elements.held; }
 
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     /// @throws error where they are on a device
     [[nodiscard]] view<T, Rank> local() const {
-        if (part_.elements.is_on_device) {
+        if (part().elements.is_on_device) {
             detail::refuse_view();
         }
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
-            shape[dimension] = part_.elements.held.sides[dimension].size();
-            strides[dimension] = part_.elements.strides[dimension];
+            shape[dimension] = part().elements.held.sides[dimension].size();
+            strides[dimension] = part().elements.strides[dimension];
         }
-        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part_.elements.data), shape, strides};
+        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part().elements.data), shape, strides};
     }
 
     /// Who holds what.
-    [[nodiscard]] const distribution& where() const { return *detail::checked(part_).where; }
+    [[nodiscard]] const distribution& where() const { return *detail::checked(part()).where; }
 
     /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
     /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
     /// cut along several dimensions, or ranks in no order
     EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
-        return detail::pin_of(*detail::checked(part_).where);
+        return detail::pin_of(*detail::checked(part()).where);
     }
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
@@ -134,18 +134,17 @@ public:
         if (holds_nothing()) {
             return;
         }
-        const detail::distributed_part here = part_.elements.is_on_device ? detail::on_host(part_) : part_;
-        T* const elements = reinterpret_cast<T*>(here.elements.data);
+        const detail::distributed_part all = part().elements.is_on_device ? detail::on_host(part()) : part();
+        T* const elements = reinterpret_cast<T*>(all.elements.data);
         std::array<index, Rank> first{};
-        detail::for_each_index(here.elements.held, first, [&](const std::array<index, Rank>& at) {
+        detail::for_each_index(all.elements.held, first, [&](const std::array<index, Rank>& at) {
             index offset = 0;
             for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-                offset +=
-                    (at[dimension] - here.elements.held.sides[dimension].begin) * here.elements.strides[dimension];
+                offset += (at[dimension] - all.elements.held.sides[dimension].begin) * all.elements.strides[dimension];
             }
             std::invoke(f, at, elements[offset]);
         });
-        detail::write_back(part_, here);
+        detail::write_back(part(), all);
     }
 
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
@@ -167,13 +166,13 @@ public:
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
         const detail::strided_box target = detail::elements_of(here).at(lower);
-        detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
+        detail::fetch_part(detail::checked(part()), target.held, detail::check_target(target), [&] { return target; });
     }
 
     /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
     /// @throws error, the same on every rank, where extents differ
     EINPARALLEL_INLINE void fetch_into(const distributed& there) const {
-        detail::fetch_like(detail::checked(part_), there.part_);
+        detail::fetch_like(detail::checked(part()), there.part());
     }
 
     /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
@@ -182,7 +181,7 @@ public:
                                                           const detail::per_dimension<Rank>& extents) const {
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, extents);
-        detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(extents), [&] {
+        detail::fetch_part(detail::checked(part()), wanted, detail::negative_extent(extents), [&] {
             made = array<T, Rank>(static_cast<const std::array<index, Rank>&>(extents));
             return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
@@ -190,12 +189,20 @@ public:
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const detail::distributed_part& part() const { return part_; }
+    [[nodiscard]] const detail::distributed_part& part() const {
+        return given_ == nullptr ? part_ : detail::not_given(*given_);
+    }
+    /// The elements for a run that may write over them, which has them alone once it has begun.
+    [[nodiscard]] std::shared_ptr<detail::donation> give() {
+        given_ = detail::donated(part());
+        part_ = {};
+        return given_;
+    }
 
 private:
     [[nodiscard]] array<T, Rank> gathered(std::optional<int> root) const {
         array<T, Rank> whole;
-        detail::gather_part(detail::checked(part_), root, [&] {
+        detail::gather_part(detail::checked(part()), root, [&] {
             whole = array<T, Rank>(extents());
             return reinterpret_cast<std::byte*>(whole.data());
         });
@@ -203,9 +210,10 @@ private:
     }
 
     /// True too for a handle on nothing, moved-from ones included.
-    [[nodiscard]] bool holds_nothing() const { return part_.where == nullptr || part_.elements.held.empty(); }
+    [[nodiscard]] bool holds_nothing() const { return part().where == nullptr || part().elements.held.empty(); }
 
     detail::distributed_part part_;
+    std::shared_ptr<detail::donation> given_{};  ///< where the elements were given to a run
 };
 
 inline namespace EINPARALLEL_WAY {

@@ -41,7 +41,8 @@ public:
         }
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = MPI_Wtime();
-        const bool again = start(failure);
+        const bool again = saying("are still their handle's", [&] { return start(failure); });
+        outputs_.begin();
         inputs_.compare();
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
                               seen, cache.rank};
@@ -60,7 +61,7 @@ public:
         if (seen != nullptr && call_.is_on_device() && failure.empty()) {
             failure = failure_of("run", [&] { seen->add_watched(cache.space.watched(), watched_from); });
         }
-        agree(world.control, failure);
+        saying("are lost", [&] { agree(world.control, failure); });
         call_.moves().keep(call_.asked.asked().runs > 1);
         agreeing.end();
         extra += outputs_.deliver();
@@ -94,6 +95,21 @@ private:
             const memory_need most = call_.moves().need_in(call_.cache.space);
             refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
                     " bytes at once, with what is kept beside it"});
+        }
+    }
+
+    /// Says what became of elements that were given to the run, where f() throws.
+    template <class F>
+    auto saying(const char* became, const F& f) const {
+        try {
+            return f();
+        } catch (const error& thrown) {
+            std::string given;
+            for (const binding& each : call_.bound) {
+                given += each.gives == nullptr ? "" : (given.empty() ? "" : ", ") + name_of(each);
+            }
+            require(given.empty(), {thrown.what(), "; the elements given for ", given, " ", became});
+            throw;
         }
     }
 

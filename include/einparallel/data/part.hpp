@@ -90,6 +90,20 @@ EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 /// This rank's elements as text. Local.
 EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part);
 
+/// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
+/// ranks. @pre the part is no handle on nothing
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given,
+                                                           std::optional<int> root = std::nullopt);
+
+/// Elements that a run may write over: ep::bind(W, std::move(w)).
+struct donation {
+    std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies in their place
+    bool is_begun = false;            ///< a run has begun with them: the handle has them no longer
+};
+EINPARALLEL_INLINE std::shared_ptr<donation> donated(const distributed_part& given);
+/// The elements, as long as they are the handle's. @throws error
+EINPARALLEL_INLINE const distributed_part& not_given(const donation& elements);
+
 /// What is wrong with memory to write to; empty where nothing is.
 EINPARALLEL_INLINE std::string check_target(const strided_box& target);
 
@@ -103,6 +117,7 @@ struct binding {
     std::shared_ptr<vertex> placeholder;                     ///< what is bound
     std::shared_ptr<vertex> value;                           ///< where its elements come from
     std::shared_ptr<const detail::distributed_part> into{};  ///< of an output: where they go
+    std::shared_ptr<detail::donation> gives{};               ///< of a value that a run may write over
 
     /// True for an output.
     [[nodiscard]] bool is_output() const { return into != nullptr; }

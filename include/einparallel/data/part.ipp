@@ -1,6 +1,9 @@
 #pragma once
 
 #include <einparallel/data/part.hpp>
+
+#include <einparallel/data/memory_source.hpp>
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/text.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -26,6 +29,23 @@ EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, 
     }
     require(contains(held, region), {"a tensor (", what, ") ", lies_elsewhere});
     copy_box(extents_of(region), element.bytes, destination, dense_strides(region), first(region), strides);
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const distributed_part& given, std::optional<int> root) {
+    return input_vertex(given.where == nullptr ? extents_of(given.elements.held) : bounds_of(given),
+                        given.elements.element, std::make_shared<memory_source>(given, root));
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const distributed_part& given) {
+    return std::make_shared<donation>(donation{given.where == nullptr ? nullptr : input_in_memory(given)});
+}
+
+EINPARALLEL_SELDOM const distributed_part& not_given(const donation& elements) {
+    static const distributed_part nothing;
+    expect(!elements.is_begun,
+           "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): what it returned "
+           "has the new ones");
+    return elements.value == nullptr ? nothing : dynamic_cast<const memory_source&>(*elements.value->origin).part();
 }
 
 /// True where some elements lie before the first.

@@ -153,7 +153,10 @@ private:
             }
         }
         require(found != nullptr, {"run: no value is bound to placeholder '", input.name, "'"});
-        return found->value.get();
+        require(found->gives == nullptr || found->gives->value != nullptr || !found->gives->is_begun,
+                {"run: the value bound to placeholder '", input.name,
+                 "' was given to an earlier run, which has written over it: bind what that returned"});
+        return found->gives != nullptr ? found->gives->value.get() : found->value.get();
     }
 
     EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {

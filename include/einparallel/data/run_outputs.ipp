@@ -33,12 +33,25 @@ public:
             }
         }
         for (std::size_t position = 0; position < targets_.size(); ++position) {
-            call_.moves().target(position) = {};
+            call_.moves().withdraw(position);
             if (targets_[position] != nullptr) {
                 check(position);
                 call_.bound_signature.add(std::uint64_t(position)).add(*targets_[position]->where);
                 aim(position);
             }
+        }
+        for_each_in(call_.bound, [&](const binding& each) { offer(each); });
+    }
+
+    /// The ranks have begun: what is given belongs to the run, which holds it until it is over.
+    EINPARALLEL_SELDOM void begin() {
+        for (const binding& each : call_.bound) {
+            if (each.gives != nullptr) {
+                each.gives->is_begun = true;
+            }
+        }
+        for (donation* const each : given_) {
+            overwritten_.push_back(std::exchange(each->value, nullptr));
         }
     }
 
@@ -132,10 +145,7 @@ private:
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;
-        const bool is_read = any_in(call_.moves().sources(), [&](const source* origin) {
-            const auto* const read = dynamic_cast<const memory_source*>(origin);
-            return read != nullptr && meet(read->part().elements, target);
-        });
+        const bool is_read = is_in_use(target, nullptr);
         const bool is_kept = made.lasts && call_.asked.asked().runs > 1;  // by the context, for later runs
         std::vector<index> strides;
         if (!is_read && !is_kept && target.is_on_device == call_.is_on_device() && made.resting == *into.where &&
@@ -145,8 +155,36 @@ private:
         }
     }
 
+    /// True where the source of another input is in this memory.
+    EINPARALLEL_SELDOM bool is_in_use(const strided_box& memory, const source* but) const {
+        return any_in(call_.moves().sources(), [&](const source* origin) {
+            const auto* const read = dynamic_cast<const memory_source*>(origin);
+            return origin != but && read != nullptr && meet(read->part().elements, memory);
+        });
+    }
+
+    /// Finds a result to be written over what is given for an input.
+    EINPARALLEL_SELDOM void offer(const binding& given) {
+        const vertex* const value = given.gives == nullptr ? nullptr : given.gives->value.get();
+        const auto number = std::size_t(find_in(call_.asked.vertices(), given.placeholder, &planned_vertex::origin) -
+                                        call_.asked.vertices().begin());
+        const source* const read = value == nullptr ? nullptr : value->origin.get();
+        if (read == nullptr || call_.moves().sources()[number] != read) {
+            return;  // brought from elsewhere
+        }
+        const strided_box& elements = dynamic_cast<const memory_source&>(*read).part().elements;
+        for (std::size_t position = 0; position < targets_.size() && !is_in_use(elements, read); ++position) {
+            if (targets_[position] == nullptr && call_.moves().offer(position, number, elements.data)) {
+                given_.push_back(given.gives.get());
+                return;
+            }
+        }
+    }
+
     plan_call& call_;
-    std::vector<const distributed_part*> targets_;  ///< by output: where the application wants it, or null
+    std::vector<donation*> given_;                      ///< what results are to be written over
+    std::vector<std::shared_ptr<vertex>> overwritten_;  ///< and are
+    std::vector<const distributed_part*> targets_;      ///< by output: where the application wants it, or null
     std::vector<std::pair<distributed_part, const distributed_part*>> moved_;  ///< from the one to the other
 };
 

@@ -22,11 +22,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
-/// ranks. @pre the part is no handle on nothing
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given,
-                                                           std::optional<int> root = std::nullopt);
-/// The same with a copy of a whole tensor.
+/// An input with a copy of the elements of a whole tensor, which rank `root` has.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root);
 
 /// The elements of an array, a view or another library's object that stays the caller's.
@@ -152,6 +148,11 @@ detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/
 /// bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
 /// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned. An
 /// ep::block_cyclic matrix is brought like an ep::distributed one (results.extra_bytes_sent() counts it).
+///
+/// An earlier result that is moved in, bind(W, std::move(w)), is given to the run, which may write a result of the same
+/// extents over it, element by element, where no other handle shares the elements (an ep::results does, too): a loop
+/// that trains W so has it once in memory, otherwise twice. Once the ranks have begun, the handle throws where it is
+/// used, whatever becomes of the run; a run that fails before leaves it as it is. Errors say which it was.
 template <class T, std::size_t Rank, class Value>
 [[nodiscard]] binding bind(const tensor<T, Rank>& placeholder, Value&& value) {
     using Plain = std::remove_cvref_t<Value>;
@@ -167,7 +168,9 @@ template <class T, std::size_t Rank, class Value>
     } else if constexpr (requires { value.part(); }) {
         constexpr bool same = std::is_same_v<Plain, distributed<T, Rank>>;
         static_assert(same, "bind: the distributed tensor has another element type or rank than the placeholder");
-        if constexpr (same) {
+        if constexpr (same && requires { std::forward<Value>(value).give(); } && !std::is_lvalue_reference_v<Value>) {
+            made.gives = value.give();
+        } else if constexpr (same) {
             made.value = value.part().where == nullptr ? nullptr : detail::input_in_memory(value.part());
         }
     } else {

@@ -11,11 +11,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const distributed_part& given, std::optional<int> root) {
-    return input_vertex(given.where == nullptr ? extents_of(given.elements.held) : bounds_of(given),
-                        given.elements.element, std::make_shared<memory_source>(given, root));
-}
-
 EINPARALLEL_SELDOM std::shared_ptr<vertex> input_copied(const distributed_part& given, int root) {
     const std::vector<index> bounds = extents_of(given.elements.held);
     if (!negative_extent(bounds).empty() || !is_countable(bounds) || given.elements.data == nullptr) {

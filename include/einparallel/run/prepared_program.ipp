@@ -40,6 +40,13 @@ public:
     /// For the next run, by vertex: null for einsums; alive until the run is over.
     std::vector<const source*>& sources() { return sources_; }
 
+    /// program_memory::offer
+    EINPARALLEL_SELDOM bool offer(std::size_t position, std::size_t vertex, const std::byte* data) {
+        return program_memory::offer(
+            position, vertex, data, [&](std::size_t number) -> const einsum_form& { return vertices_[number].form; },
+            [&](std::size_t number) { return vertices_[number].work->replaces(); });
+    }
+
     /// What the messages of any one step take.
     const message_room& room() const { return room_; }
 

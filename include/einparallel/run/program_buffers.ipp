@@ -5,8 +5,10 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -102,6 +104,33 @@ public:
 
     /// For the next run, of result `position`: memory of the application's that takes its place, or none.
     result_target& target(std::size_t position) { return at(position).target; }
+    /// Result `position` lies in memory of the library's own, whatever was said before.
+    void withdraw(std::size_t position) {
+        at(position).target = {};
+        at(position).given.reset();
+        at(position).block.reset();
+    }
+    /// For the next run, of result `position`: it may be written where the elements of input `vertex` lie, at `data`,
+    /// if these are of an earlier result and nobody else has a handle on them. True where it is.
+    EINPARALLEL_SELDOM bool offer(std::size_t position, std::size_t vertex, const std::byte* data,
+                                  function_ref<const einsum_form&(std::size_t)> form_of,
+                                  function_ref<bool(std::size_t)> replaces) {
+        result_memory& of = at(position);
+        const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
+        constexpr long alone = 2;  // the pool, and the input
+        if (of.target.data != nullptr || of.given != nullptr || given == of.pool.end() || given->use_count() != alone) {
+            return false;
+        }
+        const auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
+        const bool fits =
+            known != of.may_replace.end()
+                ? known->second
+                : of.may_replace
+                      .emplace_back(vertex, may_replace(program_, alive_, vertex, of.place, form_of, replaces))
+                      .second;
+        of.given = fits ? *given : nullptr;
+        return fits;
+    }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
     EINPARALLEL_SELDOM bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
@@ -208,6 +237,8 @@ private:
         std::shared_ptr<memory_block> block{};
         std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
         result_pool pool{};
+        std::shared_ptr<memory_block> given{};                    ///< an input's, which it takes
+        std::vector<std::pair<std::size_t, bool>> may_replace{};  ///< inputs by vertex, as far as they were asked about
         result_pool host_pool{};
     };
 
@@ -224,7 +255,8 @@ private:
                 continue;
             }
             const std::size_t bytes = program_[each.place].bytes();
-            each.block = take_from(each.pool, space, bytes);
+            each.block =
+                each.given != nullptr ? std::exchange(each.given, nullptr) : take_from(each.pool, space, bytes);
             each.on_host = stay || space.is_host() ? nullptr : take_from(each.host_pool, space.on_host(), bytes);
             bind(each.place, each.block->data(), {});
         }

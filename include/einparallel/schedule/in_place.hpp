@@ -4,9 +4,11 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/function_ref.hpp>
+#include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
+#include <span>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -19,5 +21,11 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
 /// replaced: they may lie in memory of the application's, or that was brought for the run.
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
                                          function_ref<bool(std::size_t)> replaces);
+
+/// True where the elements of input `vertex` may give way to a result: where that is written, nobody on this rank reads
+/// them any more, but to replace them one by one. `alive`: the program's lifetimes.
+EINPARALLEL_INLINE bool may_replace(const program& of_rank, std::span<const lifetime> alive, std::size_t vertex,
+                                    buffer_id result, function_ref<const einsum_form&(std::size_t)> form_of,
+                                    function_ref<bool(std::size_t)> replaces);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

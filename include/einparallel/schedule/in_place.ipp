@@ -5,7 +5,6 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/arena.hpp>
 
-#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -46,43 +45,52 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
     return times;
 }
 
+/// True where each element of `into` is made of the one of `from` at its place, or of none, by calls that are all that
+/// names `from` after the first of them has begun, and all that writes `into`. What a call reads twice counts as not
+/// replaced, as search/memory_search foretells it, but where it reads parts of it.
+EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const lifetime> alive, buffer_id from,
+                                    buffer_id into, function_ref<const einsum_form&(std::size_t)> form_of,
+                                    function_ref<bool(std::size_t)> replaces) {
+    const lifetime& life = alive[std::size_t(into)];
+    const buffer& read = of_rank[from];
+    const buffer& written = of_rank[into];
+    if (read.region.empty() || read.region != written.region || read.element_bytes != written.element_bytes) {
+        return false;
+    }
+    index elements = 0;
+    int calls = of_rank.is_result(into) ? 1 : 0;  // the application's
+    for (std::size_t position = life.first; position <= alive[std::size_t(from)].last; ++position) {
+        const step& each = of_rank.steps[position];
+        int readings = 0;
+        for (const action& done : each.work) {
+            const auto* const call = std::get_if<contraction>(&done);
+            if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
+                continue;
+            }
+            const einsum_form& form = form_of(call->vertex);
+            if (form.reads.empty() && count_in(call->operands, from) > 1) {
+                return false;
+            }
+            for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
+                readings +=
+                    call->operands[operand] == from && is_elementwise_in(*call, form, replaces(call->vertex), operand)
+                        ? 1
+                        : 0;
+            }
+            elements += region_of(form.output, call->ranges).size();
+            ++calls;
+        }
+        if (times_named(of_rank, each, from) != readings) {
+            return false;
+        }
+    }
+    return calls == life.writers && elements == written.region.size();
+}
+
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
                                          function_ref<bool(std::size_t)> replaces) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
-    // Each element of the output is made of the one at its place, or of none, by calls that are all that names `from`
-    // after the first of them has begun, and all that writes `into`. What a call reads twice counts as not replaced, as
-    // search/memory_search foretells it, but where it reads parts of it.
-    const auto is_replaced = [&](buffer_id from, buffer_id into) {
-        index elements = 0;
-        int calls = 0;
-        for (std::size_t position = life_of(into).first; position <= life_of(from).last; ++position) {
-            const step& each = of_rank.steps[position];
-            int readings = 0;
-            for (const action& done : each.work) {
-                const auto* const call = std::get_if<contraction>(&done);
-                if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
-                    continue;
-                }
-                const einsum_form& form = form_of(call->vertex);
-                if (form.reads.empty() && count_in(call->operands, from) > 1) {
-                    return false;
-                }
-                for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                    readings += call->operands[operand] == from &&
-                                        is_elementwise_in(*call, form, replaces(call->vertex), operand)
-                                    ? 1
-                                    : 0;
-                }
-                elements += region_of(form.output, call->ranges).size();
-                ++calls;
-            }
-            if (times_named(of_rank, each, from) != readings) {
-                return false;
-            }
-        }
-        return calls == life_of(into).writers && elements == of_rank[into].region.size();
-    };
     for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
         for (const action& done : of_rank.steps[position].work) {
             const auto* const call = std::get_if<contraction>(&done);
@@ -90,19 +98,30 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
                 of_rank.is_result(call->output) || of_rank[call->output].lender != no_buffer) {
                 continue;
             }
-            buffer& output = of_rank[call->output];
             for (const buffer_id from : call->operands) {
-                const buffer& read = of_rank[from];
                 // What is kept, a result, or read by anybody else later is there after the last of the calls.
                 if (life_of(from).last == life_of(call->output).written && !life_of(from).input &&
-                    !read.region.empty() && read.region == output.region &&
-                    read.element_bytes == output.element_bytes && is_replaced(from, call->output)) {
-                    output.lender = from;
+                    is_replaced(of_rank, alive, from, call->output, form_of, replaces)) {
+                    of_rank[call->output].lender = from;
                     break;
                 }
             }
         }
     }
+}
+
+EINPARALLEL_INLINE bool may_replace(const program& of_rank, std::span<const lifetime> alive, std::size_t vertex,
+                                    buffer_id result, function_ref<const einsum_form&(std::size_t)> form_of,
+                                    function_ref<bool(std::size_t)> replaces) {
+    for (std::size_t number = 0; number < alive.size(); ++number) {
+        const lifetime& life = alive[number];
+        if (life.input == vertex && (life.kept || life.writers > 1 ||
+                                     (life.last >= alive[std::size_t(result)].first &&
+                                      !is_replaced(of_rank, alive, buffer_id(number), result, form_of, replaces)))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
