@@ -169,10 +169,14 @@ bool classifier(ep::context& world, ep::index steps, ep::index features, ep::ind
 
     std::vector<float> losses;
     double apart = 0;  // from plain loops
-    const auto train = [&](ep::index step, const auto& from_w, const auto& from_v) {
+    ep::distributed<float, 2> now_w, now_v;
+    for (ep::index step = 0; step < steps; ++step) {
         const batch of(step, features, classes);
-        ep::results made = plan.run(world, ep::bind(feature, of.features), ep::bind(own, of.classes),
-                                    ep::bind(W, from_w), ep::bind(V, from_v));
+        const ep::results made = plan.run(world, ep::bind(feature, of.features), ep::bind(own, of.classes),
+                                          step == 0 ? ep::bind(W, w) : ep::bind(W, std::move(now_w)),
+                                          step == 0 ? ep::bind(V, v) : ep::bind(V, std::move(now_v)));
+        now_w = made.get(newW);
+        now_v = made.get(newV);
         losses.push_back(made.get(loss).allgather().value());
         if (step < 5) {
             apart = std::max(apart, std::abs(plain.step(of) / double(losses.back()) - 1));
@@ -180,11 +184,6 @@ bool classifier(ep::context& world, ep::index steps, ep::index features, ep::ind
         if (world.rank() == 0 && (step % std::max<ep::index>(steps / 8, 1) == 0 || step + 1 == steps)) {
             std::cout << "step " << step << ": loss " << losses.back() << '\n';
         }
-        return made;
-    };
-    ep::results made = train(0, w, v);
-    for (ep::index step = 1; step < steps; ++step) {
-        made = train(step, made.get(newW), made.get(newV));
     }
     if (world.rank() == 0) {
         std::cout << "first losses beside plain loops, relative difference: "

@@ -6,6 +6,7 @@
 #include <einparallel/data/run_outputs.ipp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
@@ -41,7 +42,8 @@ public:
         }
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = MPI_Wtime();
-        const bool again = saying("are still their handle's", [&] { return start(failure); });
+        bool again = false;
+        saying("are still their handle's", [&] { again = start(failure); });
         outputs_.begin();
         inputs_.compare();
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
@@ -99,10 +101,9 @@ private:
     }
 
     /// Says what became of elements that were given to the run, where f() throws.
-    template <class F>
-    auto saying(const char* became, const F& f) const {
+    void saying(const char* became, function_ref<void()> f) const {
         try {
-            return f();
+            f();
         } catch (const error& thrown) {
             std::string given;
             for (const binding& each : call_.bound) {
