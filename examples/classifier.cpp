@@ -1,5 +1,5 @@
 // The feed-forward classifier of EinDecomp's second experiment, trained: many classes, samples that have few of many
-// features. The backward pass is ep::gradient's, and one plan serves all steps.
+// features. The backward pass is ep::gradient's (bench/graphs/sparse_classifier.hpp), and one plan serves all steps.
 //
 //     mpiexec -n 2 classifier [STEPS [FEATURES [CLASSES [CURVE.svg]]]]
 //
@@ -8,6 +8,7 @@
 #include "example.hpp"
 
 #include <einparallel.hpp>
+#include <graphs/sparse_classifier.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,7 @@ namespace {
 constexpr ep::index samples = 128;  // of a step
 constexpr ep::index width = 64;     // of the hidden layer
 constexpr ep::index kept = 24;      // features of a sample
-constexpr float rate = 4.0F;
+constexpr double rate = 4;
 
 /// A number in [0, 1) of these, the same everywhere.
 double number(std::uint64_t seed, auto... of) {
@@ -95,7 +96,7 @@ struct reference {
             for (ep::index unit = 0; unit < width; ++unit) {
                 const auto at = std::size_t(sample * width + unit);
                 for (ep::index each = 0; h[at] > 0 && each < kept; ++each) {
-                    w(of.features(sample, each), unit) -= rate * float(dh[at]);
+                    w(of.features(sample, each), unit) -= float(rate * dh[at]);
                 }
             }
         }
@@ -128,31 +129,9 @@ void draw(const std::string& path, const std::vector<float>& losses) {
 
 /// True where the first losses are those of plain loops, and the last ones are below.
 bool classifier(ep::context& world, ep::index steps, ep::index features, ep::index classes, const std::string& curve) {
-    EINPARALLEL_LABELS(b, e, f, h, c);
-    const auto feature = ep::placeholder<int>({samples, kept}).named("features");
-    const auto own = ep::placeholder<int>({samples}).named("classes");
-    const auto W = ep::placeholder<float>({features, width}).named("W");
-    const auto V = ep::placeholder<float>({width, classes}).named("V");
-
-    ep::tensor<float, 2> H, L;
-    H(b, h) = relu(ep::sum(e, W(feature(b, e), h)));
-    L(b, c) = H(b, h) * V(h, c);
-    H.named("H");
-    L.named("logits");
-    ep::tensor<float, 1> largest, entropy;
-    largest(b) = ep::max(L(b, c));
-    entropy(b) = log(ep::sum(c, exp(L(b, c) - largest(b)))) + largest(b) - L(b, own(b));
-    ep::tensor<float, 0> loss;
-    loss() = entropy(b) / float(samples);
-    loss.named("loss");
-
-    const auto [dW, dV] = ep::gradient(loss, W, V);
-    ep::tensor<float, 2> newW, newV;
-    newW(f, h) = W(f, h) - rate * dW(f, h);
-    newV(h, c) = V(h, c) - rate * dV(h, c);
-    newW.named("new W");
-    newV.named("new V");
-    const ep::plan plan = ep::decompose(world, loss, newW, newV);
+    const experiments::sparse_classifier_sizes sizes{samples, kept, features, width, classes};
+    const auto of = experiments::build_sparse_classifier<float>(sizes, rate);
+    const ep::plan plan = ep::decompose(world, of.loss, of.updated);
     if (world.rank() == 0) {
         std::cout << plan;
     }
@@ -171,15 +150,16 @@ bool classifier(ep::context& world, ep::index steps, ep::index features, ep::ind
     double apart = 0;  // from plain loops
     ep::distributed<float, 2> now_w, now_v;
     for (ep::index step = 0; step < steps; ++step) {
-        const batch of(step, features, classes);
-        const ep::results made = plan.run(world, ep::bind(feature, of.features), ep::bind(own, of.classes),
-                                          step == 0 ? ep::bind(W, w) : ep::bind(W, std::move(now_w)),
-                                          step == 0 ? ep::bind(V, v) : ep::bind(V, std::move(now_v)));
-        now_w = made.get(newW);
-        now_v = made.get(newV);
-        losses.push_back(made.get(loss).allgather().value());
+        const batch here(step, features, classes);
+        const ep::results made =
+            plan.run(world, ep::bind(of.features, here.features), ep::bind(of.classes, here.classes),
+                     step == 0 ? ep::bind(of.weights[0], w) : ep::bind(of.weights[0], std::move(now_w)),
+                     step == 0 ? ep::bind(of.weights[1], v) : ep::bind(of.weights[1], std::move(now_v)));
+        now_w = made.get(of.updated[0]);
+        now_v = made.get(of.updated[1]);
+        losses.push_back(made.get(of.loss).allgather().value());
         if (step < 5) {
-            apart = std::max(apart, std::abs(plain.step(of) / double(losses.back()) - 1));
+            apart = std::max(apart, std::abs(plain.step(here) / double(losses.back()) - 1));
         }
         if (world.rank() == 0 && (step % std::max<ep::index>(steps / 8, 1) == 0 || step + 1 == steps)) {
             std::cout << "step " << step << ": loss " << losses.back() << '\n';
