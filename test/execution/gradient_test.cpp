@@ -10,6 +10,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -465,6 +466,61 @@ TEST_CASE("by a tensor on the way and by what that is made of") {
         CHECK(std::abs(by_a.data()[at] - (a.data()[at] / 2 + 1)) < 1e-15);
     }
     CHECK(made.get(d_loss).allgather().value() == 1);
+}
+
+TEST_CASE("within a memory limit what the backward pass reads is computed again") {
+    ep::context world{MPI_COMM_WORLD};
+    constexpr ep::index width = 8;
+    constexpr ep::index samples = 400;
+    const matrix X = ep::from_root(some<double>({samples, width}, 2), 0);
+    std::vector<matrix> W;
+    matrix x = X;
+    for (int layer = 0; layer < 10; ++layer) {
+        W.push_back(ep::from_root(some<double>({width, width}, 3 + layer), 0));
+        matrix sum;
+        sum(i, k) = x(i, j) * W.back()(j, k);
+        x(i, k) = sin(sum(i, k));
+        x.named("layer " + std::to_string(layer));
+    }
+    scalar loss;
+    loss() = x(i, j) * x(i, j);
+    const std::vector<matrix> dW = ep::gradient(loss, W);
+    const ep::plan all = ep::decompose({.processes = world.size()}, loss, dW);
+    const auto peak_of = [&](const ep::plan& plan) {
+        std::size_t most = 0;
+        for (int rank = 0; rank < world.size(); ++rank) {
+            most = std::max(most, plan.peak_bytes(rank));
+        }
+        return most;
+    };
+    const auto again = [](const ep::plan& plan) {
+        return ep::detail::count_if_in(plan.vertices(),
+                                       [](const auto& each) { return each.name.find(" again") != std::string::npos; });
+    };
+    CHECK(again(all) == 0);
+    // Until cutting otherwise is not enough any more.
+    ep::options asked{.processes = world.size(), .memory_limit = peak_of(all)};
+    ep::plan limited;
+    while (again(limited) == 0) {
+        asked.memory_limit = asked.memory_limit * 8 / 10;
+        limited = ep::decompose(asked, loss, dW);
+    }
+    CHECK(peak_of(limited) <= asked.memory_limit);
+    std::ostringstream table;
+    table << limited;
+    CHECK(table.str().find("again: it is not kept for its later readers, for options.memory_limit") !=
+          std::string::npos);
+    ep::results wanted = all.run(world);
+    ep::results found = limited.run(world);
+    CHECK(found.bytes_sent() == limited.bytes_sent(world.rank()));
+    for (const matrix& each : dW) {
+        const ep::array<double, 2> a = wanted.get(each).allgather();
+        const ep::array<double, 2> b = found.get(each).allgather();
+        for (ep::index at = 0; at < a.size(); ++at) {
+            CHECK(std::abs(a.data()[at] - b.data()[at]) <= 1e-11 * std::max(1.0, std::abs(a.data()[at])));
+        }
+    }
+    CHECK_THROWS_AS(ep::decompose({.processes = world.size(), .memory_limit = peak_of(all) / 20}, loss, dW), ep::error);
 }
 
 TEST_CASE("lists of tensors have lists of gradients") {

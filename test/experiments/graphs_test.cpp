@@ -150,6 +150,131 @@ TEST_CASE("rivals on the classifier") {
 
 namespace {
 
+/// A step of gradient descent: the loss and the new weights.
+struct descent {
+    classifier<float> step;
+    ep::tensor<float, 2> W1, W2;
+
+    explicit descent(const classifier_sizes& n) : step(build_classifier(n, placeholders<float>{})) {
+        EINPARALLEL_LABELS(f, h, l);
+        W1(f, h) = step.W1(f, h) - 0.1 * step.dW1(f, h);
+        W2(h, l) = step.W2(h, l) - 0.1 * step.dW2(h, l);
+        W1.named("new W1");
+        W2.named("new W2");
+    }
+    [[nodiscard]] ep::plan plan(int ranks) const {
+        return ep::decompose({.processes = ranks, .objective = ep::objective::bytes}, step.loss, W1, W2);
+    }
+    [[nodiscard]] double by_hand(int ranks, const ep::cutting_rule& rule) const {
+        const ep::options asked{.processes = ranks, .objective = ep::objective::bytes};
+        return double(ep::plan_with(asked, rule, step.loss, W1, W2).bytes_sent());
+    }
+};
+
+/// Multiplications of a matrix product take as long as operations of the rest.
+double operations(const std::vector<std::shared_ptr<ep::vertex>>& outputs) {
+    double sum = 0;
+    for (const std::shared_ptr<ep::vertex>& each : ep::detail::collect(outputs).vertices) {
+        double points = 1;
+        for (const ep::index extent : each->extents) {
+            points *= double(extent);
+        }
+        sum += each->is_input() ? 0 : points * each->work->operations_per_point();
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a step of the classifier never sends more than data parallel, Megatron or a mixture of both") {
+    for (const ep::index batch : {128, 512}) {
+        for (const ep::index features : {1000, 10'000, 100'000, 600'000}) {
+            const descent of({batch, features, 8192, 14'588});
+            for (int ranks = 2; ranks <= 64; ranks *= 2) {
+                CAPTURE(batch);
+                CAPTURE(features);
+                CAPTURE(ranks);
+                const auto sent = double(of.plan(ranks).bytes_sent());
+                CHECK(sent <= of.by_hand(ranks, rivals::data_parallel("b")));
+                CHECK(sent <= of.by_hand(ranks, rivals::megatron({{"h"}, "", "b"})));
+                for (int group = 2; group < ranks; group *= 2) {
+                    CHECK(sent <= of.by_hand(ranks, rivals::megatron({{"h"}, "b", "", group})));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("data parallel comes out where samples are many: one all-reduce of the gradients") {
+    const descent of({8192, 64, 32, 16});
+    for (const int ranks : {2, 4, 8}) {
+        const ep::plan plan = of.plan(ranks);
+        for (const std::string name :
+             {"hidden", "activated", "scores", "exponentials", "d scores", "d hidden", "dW1", "dW2"}) {
+            CHECK(cut_of(plan, name) == "b:" + std::to_string(ranks));
+        }
+        // An all-reduce of n numbers by p ranks sends 2 (p − 1) n: to pieces, of which the new weights are made, and
+        // these to all. At rest nothing is replicated: the pieces of W2 go round once more, backwards.
+        CHECK(plan.bytes_sent() == 4 * std::size_t(ranks - 1) * (2 * (64 * 32 + 32 * 16) + 32 * 16 + 1));
+        CHECK(double(plan.bytes_sent()) == of.by_hand(ranks, rivals::data_parallel("b")));
+    }
+}
+
+TEST_CASE("Megatron's pair of products comes out: one all-reduce forwards, one backwards") {
+    EINPARALLEL_LABELS(b, i, h, o);
+    const ep::tensor<float, 2> X = ep::placeholder<float>({256, 1024}), T = ep::placeholder<float>({256, 1024}),
+                               A = ep::placeholder<float>({1024, 4096}), B = ep::placeholder<float>({4096, 1024});
+    ep::tensor<float, 2> H, Y, new_A, new_B;
+    ep::tensor<float, 0> loss;
+    H(b, h) = relu(ep::sum(i, X(b, i) * A(i, h)));
+    H.named("H");
+    Y(b, o) = X(b, o) + H(b, h) * B(h, o);
+    loss() = ep::sum((Y(b, o) - T(b, o)) * (Y(b, o) - T(b, o)));
+    const auto [dA, dB, dX] = ep::gradient(loss, A, B, X);
+    new_A(i, h) = A(i, h) - 0.1 * dA(i, h);
+    new_B(h, o) = B(h, o) - 0.1 * dB(h, o);
+    new_A.named("new A");
+    new_B.named("new B");
+    for (const int ranks : {2, 4, 8}) {
+        const ep::options asked{.processes = ranks, .objective = ep::objective::bytes};
+        const ep::plan plan = ep::decompose(asked, loss, new_A, new_B, dX);
+        const std::string columns = "h:" + std::to_string(ranks);
+        for (const std::string name : {"H", "d H", "new A", "new B"}) {
+            CHECK(cut_of(plan, name) == columns);
+        }
+        // Forwards Y is reduced to pieces, backwards dX is; X and dY are gathered, for each product that reads them.
+        CHECK(plan.bytes_sent() == 4 * std::size_t(ranks - 1) * (6 * 256 * 1024 + 1));
+        CHECK(plan.bytes_sent() ==
+              ep::plan_with(asked, rivals::megatron({{"h"}, "", "b"}), loss, new_A, new_B, dX).bytes_sent());
+    }
+}
+
+TEST_CASE("operations of the forward and the backward pass") {
+    const auto step = build_classifier(amazon_cat(128), placeholders<float>{});
+    const double forward = operations({step.loss.node()});
+    CHECK(operations({step.loss.node(), step.dW1.node(), step.dW2.node()}) < 3.05 * forward);
+
+    // A chain of products, by all of its factors.
+    EINPARALLEL_LABELS(i, j, k);
+    std::vector<ep::tensor<double, 2>> factors(6);
+    for (ep::tensor<double, 2>& each : factors) {
+        each = ep::placeholder<double>({500, 500});
+    }
+    ep::tensor<double, 2> product = factors.front();
+    for (std::size_t number = 1; number < factors.size(); ++number) {
+        product(i, k) = product(i, j) * factors[number](j, k);
+    }
+    ep::tensor<double, 0> loss;
+    loss() = product(i, j) * product(i, j);
+    std::vector<std::shared_ptr<ep::vertex>> outputs{loss.node()};
+    for (const ep::tensor<double, 2>& each : ep::gradient(loss, factors)) {
+        outputs.push_back(each.node());
+    }
+    CHECK(operations(outputs) < 3.05 * operations({loss.node()}));
+}
+
+namespace {
+
 /// Weights that last, and a prompt for each run.
 struct lasting_weights {
     using value_type = float;

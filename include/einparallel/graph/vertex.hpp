@@ -73,6 +73,7 @@ struct vertex : detail::not_copied {
                                                     ///< label ids are numbers of the view's dimensions. A second
                                                     ///< operand is the view of what is read outside
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
+    bool is_again = false;                          ///< einsums: the same as another one, for its later readers
     std::string failure;                            ///< why recording failed; the next decompose throws it
 
     ~vertex();

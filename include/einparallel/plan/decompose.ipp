@@ -8,6 +8,7 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.ipp>
+#include <einparallel/plan/recompute.ipp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 #include <einparallel/search/search.hpp>
@@ -173,6 +174,20 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     detail::limited_plan found =
         asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
+    constexpr int rounds = 8;
+    for (int round = 0; round < rounds && found.excess > 0 && asked.order != order::best_plan; ++round) {
+        detail::twice_computed_graph more(graph, found.made, found.heaviest);
+        if (!more.choose(found.excess)) {
+            break;
+        }
+        detail::einsum_graph next_graph = more.made();
+        detail::limited_plan next = plan_of(next_graph);
+        if (next.excess >= found.excess) {
+            break;
+        }
+        graph = std::move(next_graph);
+        found = std::move(next);
+    }
     if (found.excess > 0) {
         detail::refuse(
             {"decompose: ", found.made.vertices()[found.heaviest].name, " needs ", asked.memory_limit + found.excess,

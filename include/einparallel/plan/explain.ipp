@@ -114,6 +114,7 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
         note(each.work.pending != no_label, {name, " is left in ", each.work.parts(each.work.pending),
                                              " summands (the label +), which its readers take as they are"});
         note(!each.twins.empty(), {name, " is computed once for ", each.twins.size() + 1, " equal expressions"});
+        note(each.origin->is_again, {name, ": it is not kept for its later readers, for options.memory_limit"});
         note(each.fell_back, {name, " falls back to the automatic choice, algorithm ", name_for(asked.algorithm),
                               " has no label to cut there"});
     }

@@ -43,6 +43,7 @@
 #include <einparallel/plan/names.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
+#include <einparallel/plan/recompute.ipp>
 #include <einparallel/plan/statistics.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/feed.ipp>

@@ -1,0 +1,193 @@
+#pragma once
+// Tensors that are computed again where they are read late, so that they do not lie in memory until then: what training
+// calls checkpoints of activations.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A graph in which some tensors are computed twice: for what reads them before a vertex of its plan, and after it.
+EINPARALLEL_INLINE class twice_computed_graph {
+public:
+    /// `there`: position of the vertex in the plan. @pre the plan is for the graph, its vertices in some order
+    twice_computed_graph(const einsum_graph& graph, const plan& found, std::size_t there)
+        : graph_(graph),
+          found_(found),
+          there_(there),
+          turn_(graph.vertices.size()),
+          last_(turn_),
+          again_(turn_.size()) {
+        std::unordered_map<const vertex*, std::size_t> position;
+        for (std::size_t turn = 0; turn < found.vertices().size(); ++turn) {
+            position[found.vertices()[turn].origin.get()] = turn;
+        }
+        for (std::size_t number = 0; number < turn_.size(); ++number) {
+            turn_[number] = position[graph.origins[number].front().get()];
+        }
+        for (std::size_t number = 0; number < turn_.size(); ++number) {
+            for (const std::size_t input : graph.inputs[number]) {
+                last_[input] = std::max(last_[input], turn_[number]);
+                is_read_there_.push_back(turn_[number] == there ? input : turn_.size());
+            }
+        }
+        for_each_in(graph.outputs, [&](std::size_t output) { last_[output] = found.vertices().size(); });
+    }
+
+    /// Chooses the tensors, the least work for a byte first, until the ranks have about `excess` bytes less each. False
+    /// where there is none.
+    bool choose(std::size_t excess) {
+        struct offer {
+            double work = 0;
+            std::size_t number = 0;
+        };
+        std::vector<offer> offers;
+        for (std::size_t number = 0; number < turn_.size(); ++number) {
+            if (lies_idle(number) && bytes_of(number) > 0) {
+                offers.push_back({work_of(needed_for(number)) / bytes_of(number), number});
+            }
+        }
+        std::stable_sort(offers.begin(), offers.end(), [](const offer& a, const offer& b) { return a.work < b.work; });
+        double left = double(excess);
+        for (auto next = offers.begin(); next != offers.end() && left > 0; ++next) {
+            for (const std::size_t number : needed_for(next->number)) {
+                again_[number] = true;
+            }
+            left -= bytes_of(next->number);
+        }
+        return !offers.empty();
+    }
+
+    /// The graph, in the order of the plan.
+    einsum_graph made() {
+        std::vector<std::size_t> einsums;
+        for (std::size_t number = 0; number < turn_.size(); ++number) {
+            graph_.vertices[number]->is_input() ? add(number) : einsums.push_back(number);
+        }
+        std::sort(einsums.begin(), einsums.end(), [&](std::size_t a, std::size_t b) { return turn_[a] < turn_[b]; });
+        std::vector<std::size_t> order;
+        for (const std::size_t number : einsums) {
+            if (turn_[number] > there_) {
+                std::vector<std::size_t> open;  // operands first
+                for_each_in(graph_.inputs[number], [&](std::size_t input) { open.push_back(input); });
+                for (std::size_t next = 0; next < open.size(); ++next) {
+                    if (again_[open[next]] && copy_of_[open[next]] == unknown) {
+                        open.insert(open.end(), graph_.inputs[open[next]].begin(), graph_.inputs[open[next]].end());
+                    }
+                }
+                std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) { return turn_[a] < turn_[b]; });
+                for (const std::size_t each : open) {
+                    if (again_[each] && copy_of_[each] == unknown) {
+                        order.push_back(add_copy(each));
+                    }
+                }
+            }
+            add(number);
+            order.push_back(number_of_[number]);
+        }
+        for (std::size_t number = 0; number < turn_.size(); ++number) {
+            made_.result_of[number_of_[number]] = number_of_[graph_.result_of[number]];
+        }
+        made_.outputs = renumbered(graph_.outputs, number_of_);
+        std::vector<std::size_t> ignored;
+        return in_order(made_, order, ignored);
+    }
+
+private:
+    static constexpr std::size_t unknown = std::size_t(-1);
+
+    /// Read before the vertex and after it, and not there.
+    [[nodiscard]] bool lies_idle(std::size_t number) const {
+        return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output(number) &&
+               !found_in(number, is_read_there_);
+    }
+    [[nodiscard]] bool is_einsum(std::size_t number) const {
+        return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
+    }
+    [[nodiscard]] bool is_output(std::size_t number) const { return last_[number] == found_.vertices().size(); }
+
+    /// Of a rank, about.
+    [[nodiscard]] double bytes_of(std::size_t number) const {
+        double bytes = double(graph_.vertices[number]->element.bytes) / found_.processes();
+        for_each_in(graph_.vertices[number]->bounds, [&](index bound) { bytes *= double(bound); });
+        return bytes;
+    }
+
+    /// The tensor, and what it is made of that is not there any more.
+    [[nodiscard]] std::vector<std::size_t> needed_for(std::size_t number) const {
+        std::vector<std::size_t> all{number};
+        for (std::size_t next = 0; next < all.size(); ++next) {
+            for (const std::size_t input : graph_.inputs[all[next]]) {
+                if (is_einsum(input) && last_[input] <= there_ && !again_[input] && !found_in(input, all)) {
+                    all.push_back(input);
+                }
+            }
+        }
+        return all;
+    }
+    [[nodiscard]] double work_of(const std::vector<std::size_t>& numbers) const {
+        return sum_in(numbers, 0.0, [&](std::size_t number) {
+            const vertex& each = *graph_.vertices[number];
+            constexpr double reading = 8;  // an element, beside its arithmetic
+            double work = each.work->operations_per_point() + reading;
+            for_each_in(each.extents, [&](index extent) { work *= double(extent); });
+            return work;
+        });
+    }
+
+    /// As its later readers have it.
+    std::size_t read_late(std::size_t number) { return again_[number] ? copy_of_[number] : number_of_[number]; }
+
+    void add(std::size_t number) {
+        const bool is_late = turn_[number] > there_;
+        number_of_[number] = made_.add(graph_.vertices[number], graph_.origins[number],
+                                       list_of(graph_.inputs[number], [&](std::size_t input) {
+                                           return is_late ? read_late(input) : number_of_[input];
+                                       }));
+        made_.step_of.push_back(graph_.step_of[number]);
+        made_.result_of.push_back(number_of_[number]);
+    }
+
+    std::size_t add_copy(std::size_t number) {
+        const vertex& of = *graph_.vertices[number];
+        const auto copy = std::make_shared<vertex>();
+        copy->name = graph_.name_of(number) + " again";
+        copy->constraints = of.constraints;
+        copy->bounds = of.bounds;
+        copy->element = of.element;
+        copy->form = of.form;
+        copy->extents = of.extents;
+        copy->work = of.work;
+        copy->operands = of.operands;
+        copy->is_again = true;
+        copy_of_[number] = made_.add(
+            copy, {copy}, list_of(graph_.inputs[number], [&](std::size_t input) { return read_late(input); }));
+        made_.step_of.push_back(0);
+        made_.result_of.push_back(copy_of_[number]);
+        return copy_of_[number];
+    }
+
+    const einsum_graph& graph_;
+    const plan& found_;
+    std::size_t there_;
+    std::vector<std::size_t> turn_;           ///< position in the plan
+    std::vector<std::size_t> last_;           ///< of its last reader; of outputs behind all
+    std::vector<std::size_t> is_read_there_;  ///< numbers, and others
+    std::vector<bool> again_;
+    einsum_graph made_;
+    std::vector<std::size_t> number_of_ = std::vector<std::size_t>(turn_.size(), unknown);
+    std::vector<std::size_t> copy_of_ = std::vector<std::size_t>(turn_.size(), unknown);
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
