@@ -249,6 +249,28 @@ TEST_CASE("Megatron's pair of products comes out: one all-reduce forwards, one b
     }
 }
 
+TEST_CASE("sequence parallelism comes out: a scale that all tokens share has its gradient reduced") {
+    EINPARALLEL_LABELS(s, b, h);
+    const ep::tensor<float, 3> X = ep::placeholder<float>({2048, 4, 64});
+    const ep::tensor<float, 1> scale = ep::placeholder<float>({64});
+    ep::tensor<float, 3> Y;
+    ep::tensor<float, 2> square;
+    ep::tensor<float, 1> new_scale;
+    square(s, b) = X(s, b, h) * X(s, b, h) / 64.0F;
+    Y(s, b, h) = scale(h) * X(s, b, h) / sqrt(square(s, b) + 1e-5F);
+    Y.named("Y");
+    ep::tensor<float, 0> loss;
+    loss() = ep::sum(tanh(Y(s, b, h)));
+    const ep::tensor<float, 1> gradient = ep::gradient(loss, scale);
+    new_scale(h) = scale(h) - 0.1 * gradient(h);
+    for (const int ranks : {2, 4, 8}) {
+        const ep::plan plan = ep::decompose({.processes = ranks, .objective = ep::objective::bytes}, loss, new_scale);
+        CHECK(cut_of(plan, "Y") == "s:" + std::to_string(ranks));
+        // The scale goes to all, its gradient from all, and so does the loss.
+        CHECK(plan.bytes_sent() == 4 * std::size_t(ranks - 1) * (2 * 64 + 1));
+    }
+}
+
 TEST_CASE("operations of the forward and the backward pass") {
     const auto step = build_classifier(amazon_cat(128), placeholders<float>{});
     const double forward = operations({step.loss.node()});
