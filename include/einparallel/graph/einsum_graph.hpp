@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -54,7 +55,9 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
 /// @throws error where an output has no tensor behind it, where recording a vertex failed, or where vertices depend on
-/// each other in a circle
-EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs);
+/// each other in a circle,
+/// whose sentence begins with `who`
+EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs,
+                                        std::string_view who = "decompose: ");
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

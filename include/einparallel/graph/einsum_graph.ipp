@@ -149,7 +149,7 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
     graph = std::move(made);
 }
 
-EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
+EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs, std::string_view who) {
     expect(!outputs.empty(), "decompose: there is no output to plan for");
     einsum_graph graph;
     constexpr std::size_t open = std::size_t(-1);  // its operands are being visited
@@ -163,24 +163,23 @@ EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex
         expect(fresh || known->second != open, "decompose: the vertices of the graph depend on each other in a circle");
     };
     for (std::size_t output = 0; output < outputs.size(); ++output) {
-        expect(outputs[output] != nullptr,
-               "decompose: output " + std::to_string(output) + " is a tensor that nothing was assigned to");
+        require(outputs[output] != nullptr, {who, "output ", output, " is a tensor that nothing was assigned to"});
         visit(outputs[output]);
         while (!path.empty()) {
             auto& [current, operand] = path.back();
             if (operand < current->operands.size()) {
                 const std::shared_ptr<vertex> next = current->operands[operand++];
                 require(next != nullptr,
-                        {current->failure.empty() ? "decompose: a vertex reads a tensor that nothing was assigned to"
+                        {current->failure.empty() ? who : "",
+                         current->failure.empty() ? "a vertex reads a tensor that nothing was assigned to"
                                                   : current->failure});
                 visit(next);
                 continue;
             }
             const std::string& name = current->name;
-            require(current->failure.empty(),
-                    {"decompose: ", name.empty() ? "" : "vertex '" + name + "', ", current->failure});
+            require(current->failure.empty(), {who, name.empty() ? "" : "vertex '" + name + "', ", current->failure});
             require(is_countable(current->bounds),
-                    {"decompose: ", name.empty() ? "a tensor" : "'" + name + "'", " has more than 2^59 elements"});
+                    {who, name.empty() ? "a tensor" : "'" + name + "'", " has more than 2^59 elements"});
             number_of[current.get()] =
                 graph.add(current, {current},
                           list_of(current->operands, [&](const auto& read) { return number_of.at(read.get()); }));

@@ -2,6 +2,7 @@
 
 #include <einparallel/graph/gradient/backward.hpp>
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/gradient/row_gradients.hpp>
 #include <einparallel/graph/gradient/scatter.hpp>
 #include <einparallel/graph/gradient/shift.hpp>
@@ -19,24 +20,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Vertices that `last` is made of and itself, operands first.
-EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> made_before(const std::shared_ptr<vertex>& last) {
-    std::vector<std::shared_ptr<vertex>> order;
-    std::unordered_set<const vertex*> seen{last.get()};
-    std::vector<std::pair<std::shared_ptr<vertex>, std::size_t>> way{{last, 0}};
-    while (!way.empty()) {
-        auto& [current, next] = way.back();
-        if (next == current->operands.size()) {
-            order.push_back(current);
-            way.pop_back();
-        } else if (const std::shared_ptr<vertex> operand = current->operands[next++];
-                   seen.insert(operand.get()).second) {
-            way.emplace_back(operand, 0);
-        }
-    }
-    return order;
-}
-
 EINPARALLEL_INLINE class backward_pass {
 public:
     explicit backward_pass(std::span<const std::shared_ptr<vertex>> of) {
@@ -45,9 +28,8 @@ public:
 
     /// Goes through the vertices that the loss is made of.
     void run(const std::shared_ptr<vertex>& loss) {
-        const std::vector<std::shared_ptr<vertex>> order = made_before(loss);
+        const std::vector<std::shared_ptr<vertex>> order = collect({loss}, "").vertices;
         for (const std::shared_ptr<vertex>& each : order) {
-            expect(each->failure.empty(), each->failure);
             reached_.insert(each.get());
             if (any_in(each->operands, [&](const auto& operand) { return depends(*operand); })) {
                 parts_[each.get()];
