@@ -235,8 +235,9 @@ TEST_CASE(
     CHECK(late.find("no more; the elements given for 'W' are lost") != std::string::npos);
     fails = false;
     const std::string gone =
-        "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): what it returned has "
-        "the new ones";
+        "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what it "
+        "returned, "
+        "or, where it failed, what was kept";
     CHECK(sentence_of([&] { static_cast<void>(w.local()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.held()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.extents()); }) == gone);

@@ -43,8 +43,8 @@ EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const distributed_part& giv
 EINPARALLEL_SELDOM const distributed_part& not_given(const donation& elements) {
     static const distributed_part nothing;
     expect(!elements.is_begun,
-           "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): what it returned "
-           "has the new ones");
+           "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what "
+           "it returned, or, where it failed, what was kept");
     return elements.value == nullptr ? nothing : dynamic_cast<const memory_source&>(*elements.value->origin).part();
 }
 

@@ -40,6 +40,8 @@ public:
         detail::distributed_part here{};               ///< the elements of this rank
     };
 
+    /// Of no run.
+    results() = default;
     /// For the executor.
     results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent)
         : parts_(std::move(parts)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
@@ -101,8 +103,8 @@ private:
     }
 
     std::vector<part> parts_;
-    std::size_t bytes_sent_;
-    std::size_t extra_bytes_sent_;
+    std::size_t bytes_sent_ = 0;
+    std::size_t extra_bytes_sent_ = 0;
 };
 
 }  // namespace einparallel

@@ -174,19 +174,8 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     detail::limited_plan found =
         asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
-    constexpr int rounds = 8;
-    for (int round = 0; round < rounds && found.excess > 0 && asked.order != order::best_plan; ++round) {
-        detail::twice_computed_graph more(graph, found.made, found.heaviest);
-        if (!more.choose(found.excess)) {
-            break;
-        }
-        detail::einsum_graph next_graph = more.made();
-        detail::limited_plan next = plan_of(next_graph);
-        if (next.excess >= found.excess) {
-            break;
-        }
-        graph = std::move(next_graph);
-        found = std::move(next);
+    if (asked.order != order::best_plan) {
+        found = detail::computed_again(std::move(graph), std::move(found), plan_of);
     }
     if (found.excess > 0) {
         detail::refuse(

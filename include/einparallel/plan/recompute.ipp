@@ -5,13 +5,15 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/plan.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,9 +47,9 @@ public:
         for_each_in(graph.outputs, [&](std::size_t output) { last_[output] = found.vertices().size(); });
     }
 
-    /// Chooses the tensors, the least work for a byte first, until the ranks have about `excess` bytes less each. False
-    /// where there is none.
-    bool choose(std::size_t excess) {
+    /// Chooses the tensors, the least work for a byte first, until the ranks have about `bytes` less each. Returns how
+    /// many more there are.
+    std::size_t choose(double bytes) {
         struct offer {
             double work = 0;
             std::size_t number = 0;
@@ -59,14 +61,14 @@ public:
             }
         }
         std::stable_sort(offers.begin(), offers.end(), [](const offer& a, const offer& b) { return a.work < b.work; });
-        double left = double(excess);
-        for (auto next = offers.begin(); next != offers.end() && left > 0; ++next) {
+        auto next = offers.begin();
+        for (; next != offers.end() && bytes > 0; ++next) {
             for (const std::size_t number : needed_for(next->number)) {
                 again_[number] = true;
             }
-            left -= bytes_of(next->number);
+            bytes -= bytes_of(next->number);
         }
-        return !offers.empty();
+        return next != offers.begin();
     }
 
     /// The graph, in the order of the plan.
@@ -162,7 +164,7 @@ private:
     std::size_t add_copy(std::size_t number) {
         const vertex& of = *graph_.vertices[number];
         const auto copy = std::make_shared<vertex>();
-        copy->name = graph_.name_of(number) + " again";
+        copy->name = graph_.name_of(number) + (of.is_again ? "" : " again");
         copy->constraints = of.constraints;
         copy->bounds = of.bounds;
         copy->element = of.element;
@@ -189,5 +191,29 @@ private:
     std::vector<std::size_t> number_of_ = std::vector<std::size_t>(turn_.size(), unknown);
     std::vector<std::size_t> copy_of_ = std::vector<std::size_t>(turn_.size(), unknown);
 };
+
+/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found.
+EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan found,
+                                               function_ref<limited_plan(const einsum_graph&)> plan_of) {
+    // What lies idle need not lie there when most is held next: more of it is tried, and less.
+    constexpr std::array<double, 7> shares{1, .5, .25, 2, .125, 4, 8};
+    int level = 8;
+    for (std::size_t next = 0; next < shares.size() && found.excess > 0; ++next) {
+        twice_computed_graph twice(graph, found.made, found.heaviest);
+        if (!twice.choose(shares[next] * double(found.excess))) {
+            continue;
+        }
+        einsum_graph other = twice.made();
+        limited_plan made = plan_of(other);
+        const bool is_elsewhere = made.excess == found.excess && level > 0;  // as much is held there
+        if (made.excess < found.excess || is_elsewhere) {
+            level -= is_elsewhere ? 1 : 0;
+            graph = std::move(other);
+            found = std::move(made);
+            next = std::size_t(-1);
+        }
+    }
+    return found;
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

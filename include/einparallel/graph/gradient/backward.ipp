@@ -58,7 +58,8 @@ public:
         const auto quoted = [](const vertex& each) { return each.name.empty() ? "" : "'" + each.name + "', "; };
         require(reached_.contains(&of),
                 {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
-                 quoted(of), "tensor ", number + 1, " that it is derived by"});
+                 quoted(of), "tensor ", number + 1,
+                 " that it is derived by: of a handle that was assigned to again, a copy made before"});
         const std::shared_ptr<vertex> made = whole_tensor(gathered(of), of);
         if (!of.name.empty()) {
             name(*made, "d " + of.name);
@@ -228,7 +229,7 @@ private:
                 return terms.times(g, terms.call(op_code::conjugate, type, {factor}));
             }
             default:
-                throw error("the reduction is the application's own, which has no derivative");
+                throw error("the reduction is the application's own; sum, prod, max and min have derivatives");
         }
     }
 

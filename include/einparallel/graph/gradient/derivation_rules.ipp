@@ -124,7 +124,8 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
         case op_code::choice:
             return {std::nullopt, chosen(a, g, value(0)), chosen(a, value(0), g)};
         default: {
-            require(z.rows.derivative != nullptr, {"the functor ", z.name, " has no derivative()"});
+            require(z.rows.derivative != nullptr,
+                    {"the functor ", z.name, " has no derivative() that returns the functor of its derivative"});
             std::vector<std::optional<term_id>> all(z.from.size());
             for (std::size_t argument = 0; argument < all.size(); ++argument) {
                 if (is_continuous(z.from[argument]) && !value_of(z.from[argument])) {
