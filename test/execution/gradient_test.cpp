@@ -613,6 +613,81 @@ TEST_CASE("reshaped tensors that are read in part, shifted, padded, by diagonals
         some<double>({2, 8}, 1));
 }
 
+namespace {
+
+template <class Make>
+void check_of_two(ep::context& world, const Make& make) {
+    check_gradients(
+        world,
+        [&](const matrix& W, const matrix& C) {
+            const scalar sum = make(W, C);
+            scalar loss;
+            loss() = sum() * sum() + ep::sum(C(i, j) * C(i, j));
+            return loss;
+        },
+        some<double>({4, 4}, 1), some<double>({4, 4}, 5));
+}
+
+}  // namespace
+
+TEST_CASE("gradients of one number go to diagonals, slices and parts of a tensor") {
+    ep::context world{MPI_COMM_WORLD};
+    const auto summed = [](const auto& expression) {
+        scalar sum;
+        sum() = ep::sum(expression);
+        return sum;
+    };
+    check_of_two(world, [&](const matrix& W, const matrix& C) { return summed(W(i, i) * C(1, i)); });
+    check_of_two(world, [&](const matrix& W, const matrix& /*C*/) { return summed(W(i, i)); });
+    check_of_two(world, [&](const matrix& W, const matrix& /*C*/) { return summed(W(i, 1)); });
+    check_of_two(world, [&](const matrix& W, const matrix& /*C*/) {
+        return summed(ep::slice(W, {1, 0}, {3, 2})(i, j));
+    });
+    check_of_two(world, [&](const matrix& W, const matrix& C) { return summed(ep::concatenate(0, C, W)(i, j)); });
+    check_of_two(world, [&](const matrix& W, const matrix& /*C*/) {
+        return summed(ep::padded(W, {1, 1}, {0, 2}, 0.5)(i, j));
+    });
+    check_of_two(world, [&](const matrix& W, const matrix& C) {
+        matrix Z = W;
+        Z(0, j) = C(0, j);
+        return summed(Z(i, j));
+    });
+}
+
+TEST_CASE("gradients behind parts that are replaced, and behind slices of what was joined") {
+    ep::context world{MPI_COMM_WORLD};
+    for (const int row : {0, 1, 3}) {
+        check_of_two(world, [&](const matrix& W, const matrix& C) {
+            matrix Z = W;
+            Z(row, j) = C(row, j);
+            scalar sum;
+            sum() = Z(i, j) * C(i, j) + ep::sum(W(i, j) * C(j, i));
+            return sum;
+        });
+    }
+    const auto joined = [](const matrix& a, const matrix& b) {
+        matrix made;
+        made(i, j) = ep::slice(ep::concatenate(0, a, b), {2, 0}, {6, 4})(i, j);
+        return made;
+    };
+    check_of_two(world, [&](const matrix& W, const matrix& C) {
+        const matrix made = joined(joined(C, W), C);
+        scalar sum;
+        sum() = tanh(made(i, j)) * C(i, j);
+        return sum;
+    });
+    ep::array<double, 1> exponents({3});
+    std::fill_n(exponents.data(), 3, 1.5);
+    check_gradients(
+        world,
+        [](const vector& x) {
+            scalar loss;
+            loss() = ep::sum(pow(0.0, x(i)) + x(i));
+            return loss;
+        },
+        exponents);
+}
+
 TEST_CASE("gradients of float are float, and those through other types are cast") {
     ep::context world{MPI_COMM_WORLD};
     const auto found = std::get<0>(gradients(

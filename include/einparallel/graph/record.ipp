@@ -107,9 +107,16 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     // Tensors that are read at functions of labels: each is one operand, however often it is read.
     std::vector<const vertex*> viewed;
     for (const operand_type& read : operands) {
-        for (const vertex* view = read.handle.get(); view != nullptr && view->is_view();
-             view = view->operands.size() > 1 ? view->operands.back().get() : nullptr) {
-            viewed.push_back(view->operands.front().get());
+        const vertex* of = read.handle.get();
+        while (of->is_view()) {
+            viewed.push_back(of->operands.front().get());
+            of = of->operands.back().get();
+            if (of == viewed.back()) {
+                break;
+            }
+            if (!of->is_view()) {
+                viewed.push_back(of);
+            }
         }
     }
     const auto read_at = [&](const auto& self, const std::shared_ptr<vertex>& of,

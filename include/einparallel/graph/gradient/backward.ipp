@@ -40,7 +40,8 @@ public:
             const std::shared_ptr<vertex>& made = order[number];
             if (depends(*made) && !parts_[made.get()].empty() && !made->is_input() && has_gradient(*made)) {
                 const vertex& who = *made;
-                if (is_extreme(who) && cancels(who, std::span(order).subspan(number + 1))) {
+                if (number + 1 < order.size() && is_extreme(who) &&
+                    cancels(who, std::span(order).subspan(number + 1))) {
                     continue;
                 }
                 try {

@@ -111,7 +111,7 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
             };
             const std::optional<std::complex<double>> base = value_of(a);
             const auto logarithm = [&] {
-                return base ? this->number(type, std::log(*base))
+                return base ? this->number(type, *base == 0.0 ? 0.0 : std::log(*base))
                             : chosen(truth(op_code::equal, a, value(0)), value(0), of(op_code::log, a));
             };
             return {base ? std::nullopt : std::optional(times(g, conjugated(times(b, lower())))),

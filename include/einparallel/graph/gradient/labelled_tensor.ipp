@@ -50,10 +50,23 @@ EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std:
     return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
 }
 
-EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
+EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor) {
+    return tensor.handle->bounds.empty()
+               ? labelled_tensor{copied({tensor.handle, {}}, {"0"}, {1}, first_labels(1)), {}, tensor.scale}
+               : tensor;
+}
+
+EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, std::vector<index_function> at,
                                            const std::vector<index_function>& conditions,
                                            const std::vector<index>& extents, element_type element) {
-    at.resize(tensor.handle->bounds.size());
+    const labelled_tensor tensor = with_dimension(of);
+    const std::vector<index>& bounds = tensor.handle->bounds;
+    at.resize(bounds.size());
+    for (std::size_t dimension = 0; tensor.handle->is_view() && dimension < bounds.size(); ++dimension) {
+        index_function inside = at[dimension];  // of the view, which is within another tensor
+        inside.extent = bounds[dimension];
+        at.push_back(std::move(inside));
+    }
     at.insert(at.end(), conditions.begin(), conditions.end());
     const std::vector<label_id> labels = labels_in(at);
     const std::vector<interval> ranges = ranges_of(labels, extents);

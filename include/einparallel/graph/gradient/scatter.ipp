@@ -23,6 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_read& read,
                                           std::span<const operand_read* const> before,
                                           const std::vector<index>& extents, element_type element) {
+    made = before.empty() ? std::move(made) : with_dimension(made);
     for (const operand_read* const other : before) {
         std::vector<index_function> conditions = other->where;
         for (std::size_t dimension = 0; dimension < other->at.size(); ++dimension) {
