@@ -47,9 +47,9 @@ public:
         for_each_in(graph.outputs, [&](std::size_t output) { last_[output] = found.vertices().size(); });
     }
 
-    /// Chooses the tensors, the least work for a byte first, until the ranks have about `bytes` less each. Returns how
-    /// many more there are.
-    std::size_t choose(double bytes) {
+    /// Chooses the tensors, the least work for a byte first, until the ranks have about `bytes` less each. False
+    /// where there is none.
+    bool choose(double bytes) {
         struct offer {
             double work = 0;
             std::size_t number = 0;
@@ -81,19 +81,19 @@ public:
         std::vector<std::size_t> order;
         for (const std::size_t number : einsums) {
             if (turn_[number] > there_) {
-                std::vector<std::size_t> open;  // operands first
-                for_each_in(graph_.inputs[number], [&](std::size_t input) { open.push_back(input); });
-                for (std::size_t next = 0; next < open.size(); ++next) {
-                    if (again_[open[next]] && copy_of_[open[next]] == unknown) {
-                        open.insert(open.end(), graph_.inputs[open[next]].begin(), graph_.inputs[open[next]].end());
+                std::vector<std::size_t> open;  // copies that are not there yet
+                const auto needs = [&](std::size_t input) {
+                    if (again_[input] && copy_of_[input] == unknown && !found_in(input, open)) {
+                        open.push_back(input);
                     }
+                };
+                for_each_in(graph_.inputs[number], needs);
+                for (std::size_t next = 0; next < open.size(); ++next) {
+                    const std::vector<std::size_t>& inputs = graph_.inputs[open[next]];
+                    for_each_in(inputs, needs);
                 }
                 std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) { return turn_[a] < turn_[b]; });
-                for (const std::size_t each : open) {
-                    if (again_[each] && copy_of_[each] == unknown) {
-                        order.push_back(add_copy(each));
-                    }
-                }
+                for_each_in(open, [&](std::size_t each) { order.push_back(add_copy(each)); });
             }
             add(number);
             order.push_back(number_of_[number]);

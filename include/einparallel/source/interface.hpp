@@ -13,6 +13,7 @@
 #include <einparallel/layout/cycles.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
