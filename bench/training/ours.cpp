@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <random>
@@ -52,7 +51,7 @@ ep::array<int, Rank> below(ep::index most, const std::array<ep::index, Rank>& ex
     return made;
 }
 
-/// What a step reads anew: values of placeholders. They are bound by reference.
+/// What is trained.
 template <class T>
 struct trained {
     std::vector<std::pair<ep::tensor<T, 2>, ep::tensor<T, 2>>> held;  ///< what the next step has, and what makes it

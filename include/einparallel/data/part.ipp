@@ -2,17 +2,16 @@
 
 #include <einparallel/data/part.hpp>
 
-#include <einparallel/data/memory_source.hpp>
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/text.hpp>
-#include <einparallel/notation/error.hpp>
-#include <einparallel/notation/search_range.hpp>
-
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/array/print.hpp>
+#include <einparallel/data/memory_source.hpp>
 #include <einparallel/data/own_layout.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/space.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 

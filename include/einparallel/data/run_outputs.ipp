@@ -163,21 +163,18 @@ private:
         });
     }
 
-    /// Finds a result to be written over what is given for an input.
+    /// Finds a result to be written over what is given for an input, where that is read in place.
     EINPARALLEL_SELDOM void offer(const binding& given) {
-        const vertex* const value = given.gives == nullptr ? nullptr : given.gives->value.get();
-        const auto number = std::size_t(find_in(call_.asked.vertices(), given.placeholder, &planned_vertex::origin) -
-                                        call_.asked.vertices().begin());
-        const source* const read = value == nullptr ? nullptr : value->origin.get();
-        if (read == nullptr || call_.moves().sources()[number] != read) {
-            return;  // brought from elsewhere
+        if (given.gives == nullptr || given.gives->value == nullptr) {
+            return;
         }
+        const source* const read = given.gives->value->origin.get();
+        const std::vector<const source*>& sources = call_.moves().sources();
+        const auto input = find_in(sources, read);
         const strided_box& elements = dynamic_cast<const memory_source&>(*read).part().elements;
-        for (std::size_t position = 0; position < targets_.size() && !is_in_use(elements, read); ++position) {
-            if (targets_[position] == nullptr && call_.moves().offer(position, number, elements.data)) {
-                given_.push_back(given.gives.get());
-                return;
-            }
+        if (input != sources.end() && !is_in_use(elements, read) &&
+            call_.moves().offer(std::size_t(input - sources.begin()), elements.data)) {
+            given_.push_back(given.gives.get());
         }
     }
 

@@ -107,15 +107,11 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     // Tensors that are read at functions of labels: each is one operand, however often it is read.
     std::vector<const vertex*> viewed;
     for (const operand_type& read : operands) {
-        const vertex* of = read.handle.get();
-        while (of->is_view()) {
-            viewed.push_back(of->operands.front().get());
-            of = of->operands.back().get();
-            if (of == viewed.back()) {
-                break;
-            }
-            if (!of->is_view()) {
-                viewed.push_back(of);
+        for (const vertex* view = read.handle.get(); view != nullptr && view->is_view();) {
+            viewed.push_back(view->operands.front().get());
+            view = view->operands.size() > 1 ? view->operands.back().get() : nullptr;
+            if (view != nullptr && !view->is_view()) {
+                viewed.push_back(view);  // a plain tensor in the place of what is outside
             }
         }
     }

@@ -41,8 +41,8 @@ public:
         for (std::size_t number = 0; number < turn_.size(); ++number) {
             for (const std::size_t input : graph.inputs[number]) {
                 last_[input] = std::max(last_[input], turn_[number]);
-                is_read_there_.push_back(turn_[number] == there ? input : turn_.size());
             }
+            read_there_ = turn_[number] == there ? graph.inputs[number] : read_there_;
         }
         for_each_in(graph.outputs, [&](std::size_t output) { last_[output] = found.vertices().size(); });
     }
@@ -112,7 +112,7 @@ private:
     /// Read before the vertex and after it, and not there.
     [[nodiscard]] bool lies_idle(std::size_t number) const {
         return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output(number) &&
-               !found_in(number, is_read_there_);
+               !found_in(number, read_there_);
     }
     [[nodiscard]] bool is_einsum(std::size_t number) const {
         return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
@@ -183,9 +183,9 @@ private:
     const einsum_graph& graph_;
     const plan& found_;
     std::size_t there_;
-    std::vector<std::size_t> turn_;           ///< position in the plan
-    std::vector<std::size_t> last_;           ///< of its last reader; of outputs behind all
-    std::vector<std::size_t> is_read_there_;  ///< numbers, and others
+    std::vector<std::size_t> turn_;        ///< position in the plan
+    std::vector<std::size_t> last_;        ///< of its last reader; of outputs behind all
+    std::vector<std::size_t> read_there_;  ///< operands of the vertex
     std::vector<bool> again_;
     einsum_graph made_;
     std::vector<std::size_t> number_of_ = std::vector<std::size_t>(turn_.size(), unknown);

@@ -41,9 +41,9 @@ public:
     std::vector<const source*>& sources() { return sources_; }
 
     /// program_memory::offer
-    EINPARALLEL_SELDOM bool offer(std::size_t position, std::size_t vertex, const std::byte* data) {
+    EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data) {
         return program_memory::offer(
-            position, vertex, data, [&](std::size_t number) -> const einsum_form& { return vertices_[number].form; },
+            vertex, data, [&](std::size_t number) -> const einsum_form& { return vertices_[number].form; },
             [&](std::size_t number) { return vertices_[number].work->replaces(); });
     }
 

@@ -106,30 +106,32 @@ public:
     result_target& target(std::size_t position) { return at(position).target; }
     /// Result `position` lies in memory of the library's own, whatever was said before.
     void withdraw(std::size_t position) {
-        at(position).target = {};
-        at(position).given.reset();
-        at(position).block.reset();
+        result_memory& of = at(position);
+        of.target = {};
+        of.given.reset();
+        of.block.reset();
     }
-    /// For the next run, of result `position`: it may be written where the elements of input `vertex` lie, at `data`,
-    /// if these are of an earlier result and nobody else has a handle on them. True where it is.
-    EINPARALLEL_SELDOM bool offer(std::size_t position, std::size_t vertex, const std::byte* data,
+    /// For the next run: a result may be written where the elements of input `vertex` lie, at `data`, if these are an
+    /// earlier one's and nobody else has a handle on them. True where one is.
+    EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data,
                                   function_ref<const einsum_form&(std::size_t)> form_of,
                                   function_ref<bool(std::size_t)> replaces) {
-        result_memory& of = at(position);
-        const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
-        constexpr long alone = 2;  // the pool, and the input
-        if (of.target.data != nullptr || of.given != nullptr || given == of.pool.end() || given->use_count() != alone) {
-            return false;
+        for (result_memory& of : results_) {
+            const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
+            constexpr long alone = 2;  // the pool, and the input
+            if (of.target.data != nullptr || of.given != nullptr || given == of.pool.end() ||
+                given->use_count() != alone) {
+                continue;
+            }
+            auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
+            if (known == of.may_replace.end()) {
+                known = of.may_replace.insert(
+                    known, {vertex, may_replace(program_, alive_, vertex, of.place, form_of, replaces)});
+            }
+            of.given = known->second ? *given : nullptr;
+            return known->second;
         }
-        const auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
-        const bool fits =
-            known != of.may_replace.end()
-                ? known->second
-                : of.may_replace
-                      .emplace_back(vertex, may_replace(program_, alive_, vertex, of.place, form_of, replaces))
-                      .second;
-        of.given = fits ? *given : nullptr;
-        return fits;
+        return false;
     }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
