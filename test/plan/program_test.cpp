@@ -242,13 +242,14 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     }
     MESSAGE(seen.plans << " plans: " << seen.k_rings << " k rings, " << seen.mn_rings << " m/n rings, "
                        << seen.redistributions << " redistributions, " << seen.idle << " vertices with idle ranks, "
-                       << seen.fell_back << " fell back");
+                       << seen.fell_back << " fell back, " << seen.held << " blocks held");
     CHECK(seen.plans > 500);
     CHECK(seen.k_rings > 20);
     CHECK(seen.mn_rings > 200);
     CHECK(seen.redistributions > 200);
     CHECK(seen.idle > 100);
     CHECK(seen.fell_back > 50);
+    CHECK(seen.held > 5);  // blocks that several vertices share
 }
 
 TEST_CASE("plans for many runs compute the same in each of them, and send in the later ones what they say") {

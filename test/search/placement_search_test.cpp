@@ -88,6 +88,32 @@ public:
         return known == whole_.end() ? number : known->second;
     }
 
+    /// Numbers the blocks that pieces are gathered to; 0 where they are not in pieces.
+    int blocks_of(const distribution& resting) {
+        if (resting.replication() == 1) {
+            return 0;
+        }
+        std::vector<index> key{number_of(resting)};
+        double received = 0;
+        for (int rank = 0; rank < resting.holders(); ++rank) {
+            const box block = resting.block_of_rank(rank);
+            received += static_cast<double>(block.size() - resting.held_by(rank).size());
+            key.push_back(block.empty() ? 0 : 1);
+            for (const interval& side : block.sides) {
+                key.push_back(block.empty() ? 0 : side.begin);
+                key.push_back(block.empty() ? 0 : side.end);
+            }
+        }
+        const auto [known, fresh] = blocks_.try_emplace(std::move(key), static_cast<int>(blocks_.size()) + 1);
+        if (fresh) {
+            gathered_.push_back(received);
+        }
+        return known->second;
+    }
+
+    /// Elements that all ranks together receive to gather them.
+    [[nodiscard]] double gathered(int blocks) const { return gathered_[static_cast<std::size_t>(blocks) - 1]; }
+
     double moving(int from, int to, std::size_t element_bytes) {
         if (from == to) {
             return 0;
@@ -134,6 +160,8 @@ private:
     std::vector<std::vector<index>> bounds_;
     std::map<int, int> whole_;
     std::map<std::pair<int, int>, double> moved_;
+    std::map<std::vector<index>, int> blocks_;
+    std::vector<double> gathered_;
 };
 
 /// One way to run a vertex, as others see it.
@@ -141,6 +169,7 @@ struct way {
     double cost = 0;
     int output = 0;
     std::vector<int> operands;
+    std::vector<int> blocks;  ///< of operands that are gathered once for all who want the same blocks; 0 for others
 };
 
 /// Dimensions along which a block that is shared can rest in pieces: those with `each` slices for every sharer, and the
@@ -242,6 +271,24 @@ private:
         return count;
     }
 
+    /// Ranks may want the same block of the operand.
+    [[nodiscard]] bool lacks_label(std::size_t number, std::size_t operand) const {
+        const vertex& einsum = *graph_.vertices[number];
+        const std::vector<label_id>& has = einsum.form.operands[operand];
+        for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
+            if (einsum.extents[label] > 1 && std::find(has.begin(), has.end(), label_id(label)) == has.end()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Readings that may share one gathering of a tensor's blocks.
+    [[nodiscard]] double sharers(std::size_t number) const {
+        return static_cast<double>(std::ranges::count_if(
+            readers_[number], [&](const auto& each) { return lacks_label(each.first, each.second); }));
+    }
+
     [[nodiscard]] static test::paper_join join_of(const vertex& einsum) {
         return dynamic_cast<const test::paper_kernel&>(*einsum.work).join();
     }
@@ -325,7 +372,8 @@ private:
             }
         }
         for (const auto& [key, cost] : found) {
-            ways_[number].push_back({cost, key.first, key.second});
+            const auto middle = key.second.begin() + std::ssize(key.second) / 2;
+            ways_[number].push_back({cost, key.first, {key.second.begin(), middle}, {middle, key.second.end()}});
         }
         std::sort(ways_[number].begin(), ways_[number].end(),
                   [](const way& a, const way& b) { return a.cost < b.cost; });
@@ -412,22 +460,46 @@ private:
                                 ? detail::task_bytes(work, lasting)
                                 : detail::task_seconds(work, operations, asked_.machine, lasting);
         std::vector<int> wanted;
+        std::vector<int> blocks;
         for (std::size_t each = 0; each < einsum.operands.size(); ++each) {
             const vertex& read = *einsum.operands[each];
             const bool anywhere = read.is_input() && read.origin->kind() == source_kind::everywhere;
             wanted.push_back(anywhere ? 0 : layouts_.number_of(work.operands[each]));
-            if (read.is_input() && read.origin->kind() == source_kind::placeholder) {
-                layouts_.note_whole(wanted.back(), work, each);
-            }
+            const bool shared = !anywhere && asked_.objective == objective::bytes && lacks_label(number, each) &&
+                                sharers(graph_.inputs[number][each]) > 1;
+            blocks.push_back(shared ? layouts_.blocks_of(work.operands[each]) : 0);
+            CHECK((work.holds(each) || blocks.back() == 0));
         }
+        wanted.insert(wanted.end(), blocks.begin(), blocks.end());
         const bool is_read = !readers_[number].empty();
         const auto [known, fresh] =
             found.try_emplace({is_read ? layouts_.number_of(work.output) : 0, std::move(wanted)}, cost);
         known->second = std::min(known->second, cost);
     }
 
-    /// What moving vertex `number`'s tensor to all its readers so far costs: each layout once.
+    /// What moving vertex `number`'s tensor to all its readers so far costs: each layout once, and of blocks that are
+    /// gathered once, of which every reader's own cost has an equal part, what those do not pay who want none or other
+    /// ones.
     double moved(std::size_t number) {
+        const vertex& each = *graph_.vertices[number];
+        std::map<int, double> holders;
+        double chosen = 0;
+        for (const auto& [reader, operand] : readers_[number]) {
+            if (chosen_[reader] != nullptr && lacks_label(reader, operand)) {
+                chosen += 1;
+                holders[chosen_[reader]->blocks[operand]] += 1;
+            }
+        }
+        double unpaid = 0;
+        for (const auto& [blocks, count] : holders) {
+            unpaid += blocks == 0 ? 0
+                                  : layouts_.gathered(blocks) * static_cast<double>(each.element.bytes) *
+                                        (chosen - count) / sharers(number);
+        }
+        return brought(number) + lasting_.runs(number) * unpaid;
+    }
+
+    double brought(std::size_t number) {
         const vertex& each = *graph_.vertices[number];
         std::vector<int> wanted;
         std::vector<int> marked;

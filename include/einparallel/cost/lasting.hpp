@@ -1,10 +1,13 @@
 #pragma once
-// What of a graph is the same in every run of a plan, and how often the rest is done.
+// What of a graph is the same in every run of a plan, how often the rest is done, and which blocks are gathered once
+// for several readers.
 
 #include <einparallel/cost/objective.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,34 +15,39 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How often a vertex's work is done over all runs of a plan, and what of it once.
+/// How often a vertex's work is done over all runs of a plan, and what of it less often, or once for several vertices.
 struct lasting_work {
     double runs = 1;             ///< of the vertex
-    std::vector<double> once{};  ///< by operand, of the blocks of one that lasts: the share of all who may hold the
-                                 ///< same; 0 for others. Empty: none lasts
+    std::vector<double> held{};  ///< by operand whose blocks may be gathered apart from it and held: how often, divided
+                                 ///< by all who may hold the same; 0 for others. Empty: none may
 
-    [[nodiscard]] bool lasts(std::size_t operand) const { return operand < once.size() && once[operand] > 0; }
+    [[nodiscard]] bool may_hold(std::size_t operand) const { return operand < held.size() && held[operand] > 0; }
 
     friend bool operator==(const lasting_work&, const lasting_work&) = default;
 };
 
 /// Which tensors of a graph last over the runs of a plan, for they depend on lasting inputs alone: they
-/// are brought and computed once, and kept. Refers to the graph.
+/// are brought and computed once, and kept. And which are gathered once for all who hand round the same blocks: where
+/// bytes are minimised, and memory is not limited, all that are moved. Refers to the graph.
 class lasting_tensors {
 public:
-    EINPARALLEL_INLINE lasting_tensors(const einsum_graph& graph, std::size_t runs, objective minimised)
+    EINPARALLEL_INLINE lasting_tensors(const einsum_graph& graph, std::size_t runs, objective minimised,
+                                       std::size_t memory_limit = 0)
         : graph_(graph),
           runs_(double(runs)),
           is_paper_(minimised == objective::paper),
+          shares_(minimised == objective::bytes && memory_limit == 0),
           lasts_(graph.vertices.size(), false),
           readings_(graph.vertices.size(), 0) {
-        for (std::size_t number = 0; runs > 1 && number < lasts_.size(); ++number) {
+        for (std::size_t number = 0; number < lasts_.size(); ++number) {
             const vertex& each = *graph.vertices[number];
             const std::vector<std::size_t>& inputs = graph.inputs[number];
-            lasts_[number] = each.is_input() ? each.origin != nullptr && each.origin->lasts()
-                                             : all_in(inputs, [&](std::size_t input) { return lasts_[input]; });
-            for (const std::size_t input : inputs) {
-                readings_[input] += lasts_[number] ? 0 : 1;
+            lasts_[number] =
+                runs > 1 && (each.is_input() ? each.origin != nullptr && each.origin->lasts()
+                                             : all_in(inputs, [&](std::size_t input) { return lasts_[input]; }));
+            for (std::size_t operand = 0; operand < inputs.size(); ++operand) {
+                const bool may = shares(inputs[operand]) ? may_be_shared(each, operand) : !lasts_[number];
+                readings_[inputs[operand]] += may ? 1 : 0;
             }
         }
     }
@@ -50,23 +58,45 @@ public:
     /// How often it is brought to a reader.
     [[nodiscard]] double runs(std::size_t number) const { return lasts_[number] ? 1 : runs_; }
 
-    /// Of a vertex. Readers that hold the same blocks gather them once: each is charged its part, no more than what it
-    /// costs; the paper, which knows no blocks, charges every one.
-    EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number) const {
+    /// Ranks may want the same block of an operand: it lacks a label.
+    static bool may_be_shared(const vertex& einsum, std::size_t operand) {
+        bool lacks = false;
+        for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
+            lacks = lacks || (einsum.extents[label] > 1 && !einsum.form.in_operand(operand, label_id(label)));
+        }
+        return lacks && !einsum.form.is_viewed(operand);
+    }
+
+    /// Readings that may hold the same blocks of a tensor, where all are charged what these cost together (move_cost);
+    /// 0 where each gathers for itself.
+    [[nodiscard]] int sharers(std::size_t number) const {
+        return shares(number) && readings_[number] > 1 ? readings_[number] : 0;
+    }
+
+    /// Of a vertex that is asked to run so. Readers that hold the same blocks gather them once: each is charged its
+    /// part, no more than what it costs; the paper, which knows no blocks, charges every one.
+    EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number,
+                                                          algorithm wanted = algorithm::automatic) const {
         lasting_work made{runs(number)};
-        for (const std::size_t input : graph_.inputs[number]) {
-            const bool once = lasts_[input] && !lasts_[number];
-            made.once.push_back(once ? (is_paper_ ? 1.0 : 1.0 / readings_[input]) : 0.0);
+        for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
+            const std::size_t input = graph_.inputs[number][operand];
+            const bool shared = sharers(input) > 0 && wanted == algorithm::automatic &&
+                                may_be_shared(*graph_.vertices[number], operand);
+            const bool may = shared || (lasts_[input] && !lasts_[number]);
+            made.held.push_back(may ? runs(input) / (is_paper_ ? 1 : std::max(1, readings_[input])) : 0.0);
         }
         return made;
     }
 
 private:
+    [[nodiscard]] bool shares(std::size_t number) const { return shares_ && is_moved(*graph_.vertices[number]); }
+
     const einsum_graph& graph_;
     double runs_;
     bool is_paper_;
+    bool shares_;
     std::vector<bool> lasts_;
-    std::vector<int> readings_;  ///< by operands of vertices that do not last
+    std::vector<int> readings_;  ///< as operands of vertices that may hold the same blocks
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -51,7 +51,9 @@ struct pair_traffic : traffic {
 /// Where a tensor may lie, with what counting its traffic needs, worked out once.
 struct place {
     distribution resting;
-    place_id whole;  ///< the place with all elements of the tensor (place_table::whole_of)
+    place_id whole;              ///< the place with all elements of the tensor (place_table::whole_of)
+    place_id pieces = anywhere;  ///< of blocks that are gathered: where their pieces are
+    double gathered = 0;         ///< elements that all ranks receive then
     int ranks = 1;
     bool is_valid = false;                 ///< every element belongs to one rank, by the digits of the ranks' numbers
     bool is_binary = false;                ///< and all digits are powers of two, of even parts
@@ -76,6 +78,11 @@ public:
     /// @param whole  the place that whole_of() is, where that is another
     EINPARALLEL_INLINE place_id exact(distribution irregular, place_id whole = anywhere);
 
+    /// The whole blocks of what rests in pieces: readers of the same blocks gather them once. Where they are brought
+    /// from, and what moving the pieces costs, the place of the pieces says.
+    /// @param of  what rests there  @param elements  that all ranks together receive
+    EINPARALLEL_INLINE place_id gathered(place_id pieces, const distribution& of, double elements);
+
     /// All of a tensor on one rank.
     EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank) {
         return rank == 0 ? exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0)
@@ -95,6 +102,14 @@ public:
     /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
     [[nodiscard]] place_id whole_of(place_id number) const { return places_[at(number)].whole; }
+
+    /// Where the pieces of gathered blocks are; else the place itself.
+    [[nodiscard]] place_id pieces_of(place_id number) const {
+        const place_id pieces = places_[at(number)].pieces;
+        return pieces == anywhere ? number : pieces;
+    }
+    /// Elements that all ranks together receive to gather blocks; 0 of what rests.
+    [[nodiscard]] double gathered_at(place_id number) const { return places_[at(number)].gathered; }
 
     /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
     /// two, otherwise an estimate: as if they did, or by the boxes of `most` ranks, from then on.

@@ -4,6 +4,7 @@
 #include <einparallel/cost/redistribution_traffic.ipp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -81,6 +82,16 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id whole) {
     return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular), whole); });
+}
+
+EINPARALLEL_INLINE place_id place_table::gathered(place_id pieces, const distribution& of, double elements) {
+    const std::array<index, 4> key{pieces, of.replication(), of.cut() ? index(*of.cut()) : -1, -6};
+    return known_.at(key, [&] {
+        const place_id made = add(of, whole_of(pieces));
+        places_[at(made)].pieces = pieces;
+        places_[at(made)].gathered = elements;
+        return made;
+    });
 }
 
 EINPARALLEL_INLINE place_id place_table::cut_like(distribution one) {

@@ -14,6 +14,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
+/// where a cut label stands twice.
+EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
+                                           const mesh& ranks);
+
 /// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
 /// brings each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);
@@ -37,7 +42,7 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 /// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
 /// first, reduce last), each operand that fills a ring and the output; under a memory limit (0: none),
 /// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
-/// minimised without a limit, what choose_travelling() says. Operands that last and do not travel are held.
+/// minimised without a limit, what choose_travelling() says. Operands that may be held and do not travel are.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});

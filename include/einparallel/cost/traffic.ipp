@@ -11,8 +11,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
-/// where a cut label stands twice.
 EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
                                            const mesh& ranks) {
     double elements = 1;
@@ -252,8 +250,8 @@ EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasti
     }
     double bytes = lasting.runs * aggregated_bytes(work);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const double once = lasting.lasts(operand) ? lasting.once[operand] : 0;
-        bytes += (work.holds(operand) ? once : lasting.runs) * gathered_bytes(work, operand);
+        const double held = lasting.may_hold(operand) ? lasting.held[operand] : 0;
+        bytes += (work.holds(operand) ? held : lasting.runs) * gathered_bytes(work, operand);
     }
     return bytes;
 }
@@ -262,11 +260,11 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
                                        const lasting_work& lasting) {
     schedule_counter counted(work, operations_per_point, constants);
     write_vertex(counted, work, no_buffer);
-    double once = 0;
-    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
-        once += work.holds(operand) ? lasting.once[operand] * gather_seconds(work, operand, constants) : 0;
+    double held = 0;
+    for (std::size_t operand = 0; operand < lasting.held.size(); ++operand) {
+        held += work.holds(operand) ? lasting.held[operand] * gather_seconds(work, operand, constants) : 0;
     }
-    return lasting.runs * counted.seconds() + once;
+    return lasting.runs * counted.seconds() + held;
 }
 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
@@ -274,7 +272,7 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
                                                const lasting_work& lasting) {
     std::uint64_t may_hold = 0;
     for (std::size_t operand = 0; operand < std::min<std::size_t>(work.operands.size(), 64); ++operand) {
-        const bool may = lasting.lasts(operand) && work.operands[operand].replication() > 1;
+        const bool may = lasting.may_hold(operand) && work.operands[operand].replication() > 1;
         may_hold |= std::uint64_t{may ? 1U : 0U} << operand;
     }
     work.held = may_hold;

@@ -95,6 +95,17 @@ struct vertex : detail::not_copied {
 
 namespace EINPARALLEL_DETAIL {
 
+/// Who has the elements of an input; of what an einsum makes, everywhere.
+inline source_kind kind_of(const vertex& input) {
+    return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
+}
+
+/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that every rank cannot read
+/// as it needs them, at no cost.
+inline bool is_moved(const vertex& tensor) {
+    return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
+}
+
 /// An input as sentences call it: `'A' (from_root(0))`, or `from_root(0)` where it has no name.
 EINPARALLEL_INLINE std::string name_of_input(const vertex& input);
 

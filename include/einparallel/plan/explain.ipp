@@ -46,7 +46,8 @@ EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
 }
 
 /// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
-/// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
+/// the sum is left to the readers; `mn holds A` where whole blocks of A are gathered before,
+/// once for several readers or for all runs.
 EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     std::string word = name_for(each.algorithm);
     const auto name_of = [&](std::size_t operand) { return shown.vertices()[each.inputs[operand]].name; };

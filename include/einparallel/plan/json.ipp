@@ -131,7 +131,8 @@ namespace einparallel {
 ///         pinned                null, or the parts as they were named, {label or dimension, parts, points},
 ///                               points where cut points are given
 ///         without_communication true where the einsum is marked so
-///         held                  numbers of the operands whose blocks are gathered in the first run and kept whole
+///         held                  numbers of the operands whose blocks are gathered before and kept whole: once for all
+///                               vertices that hold them, or in the first run
 ///         bytes_again, seconds_again      of each run after the first
 ///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)
 EINPARALLEL_SELDOM std::string plan::to_json() const {

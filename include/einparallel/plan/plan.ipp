@@ -89,8 +89,9 @@ struct plan_builder {
         made_for(made, asked);
         made.outputs_ = graph.outputs;
         const std::size_t count = graph.vertices.size();
-        const detail::lasting_tensors lasting(graph, asked.runs, asked.objective);
+        const detail::lasting_tensors lasting(graph, asked.runs, asked.objective, asked.memory_limit);
         made.vertices_.resize(count);
+        std::vector<task> works = works_of(graph, asked, may_be, states, lasting);
         std::vector<detail::place_id> lies(count);  // anywhere: read as each reader wants it
         // Shared by all who want the same, whole or in pieces; and blocks that are held.
         std::vector<std::vector<std::pair<const distribution*, bool>>> copies(count);
@@ -114,7 +115,7 @@ struct plan_builder {
                                                                 : table.resting(lies[number]);
                 continue;
             }
-            each.work = detail::task_of(einsum, chosen, may_be[number].wanted, asked, lasting.work_of(number));
+            each.work = std::move(works[number]);
             each.resting = each.work.output;
             each.algorithm = algorithm_of(each.work);
             each.fell_back = may_be[number].fell_back;
@@ -145,7 +146,7 @@ struct plan_builder {
                 if (each.work.holds(operand) && !detail::any_in(blocks[input], is_held)) {
                     blocks[input].push_back(&wanted);
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
-                           detail::gathered_bytes(each.work, operand), true);
+                           detail::gathered_bytes(each.work, operand), read.lasts);
                 }
                 if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
@@ -180,6 +181,47 @@ struct plan_builder {
     }
 
 private:
+    /// What every vertex does. Blocks of a tensor that changes, and that no other reader holds, go round a ring behind
+    /// the arithmetic.
+    EINPARALLEL_SELDOM static std::vector<task> works_of(const detail::einsum_graph& graph, const options& asked,
+                                                         const std::vector<detail::vertex_cuts>& may_be,
+                                                         const std::vector<detail::state>& states,
+                                                         const detail::lasting_tensors& lasting) {
+        const std::size_t count = graph.vertices.size();
+        std::vector<task> works(count);
+        std::vector<std::vector<std::pair<std::size_t, std::size_t>>> readings(count);  // vertex and operand that hold
+        const auto write = [&](std::size_t number, const detail::lasting_work& held) {
+            const vertex& einsum = *graph.vertices[number];
+            works[number] = einsum.is_input()
+                                ? task()
+                                : detail::task_of(einsum, states[number], may_be[number].wanted, asked, held);
+        };
+        for (std::size_t number = 0; number < count; ++number) {
+            write(number, lasting.work_of(number, may_be[number].wanted));
+            for (const std::size_t operand : works[number].held_operands()) {
+                readings[graph.inputs[number][operand]].emplace_back(number, operand);
+            }
+        }
+        for (std::size_t number = 0; number < count; ++number) {
+            detail::lasting_work held = lasting.work_of(number, may_be[number].wanted);
+            const auto alone = [&](std::size_t operand) {
+                const std::size_t input = graph.inputs[number][operand];
+                return !lasting.lasts(input) &&
+                       detail::count_if_in(readings[input], [&](const auto& other) {
+                           return detail::have_same_blocks(works[other.first].operands[other.second],
+                                                           works[number].operands[operand]);
+                       }) == 1;
+            };
+            for (const std::size_t operand : works[number].held_operands()) {
+                held.held[operand] = alone(operand) ? 0 : held.held[operand];
+            }
+            if (held != lasting.work_of(number, may_be[number].wanted)) {
+                write(number, held);
+            }
+        }
+        return works;
+    }
+
     /// What the paper counts.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;

@@ -115,7 +115,7 @@ private:
         }
         const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
         phase_ += phases_apart;
-        mark_steps(true);
+        mark_steps(plan_.vertices()[number].lasts);
         blocks_[number].push_back({&pieces, block});
         return block;
     }

@@ -44,7 +44,8 @@ struct task {
     feeding feed;                 ///< where all tensors travel
     label_id carried = no_label;  ///< stands for the summands of operands that come in summands (pending.hpp)
     label_id pending = no_label;  ///< stands for the summands of the output, where they are left to its readers
-    /// Bit r: operand r is given as whole blocks, which are kept over the runs of a plan (schedule_gathering).
+    /// Bit r: operand r is given as whole blocks, which are gathered before, once for all readers that hold them
+    /// (schedule_gathering).
     std::uint64_t held = 0;
 
     [[nodiscard]] bool holds(std::size_t operand) const { return operand < 64 && ((held >> operand) & 1U) != 0; }

@@ -28,6 +28,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct seen_tensors {
     std::vector<bool> operands;
     std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
+    std::vector<bool> shares;    ///< whose blocks others may hold too, and all pay for together
     std::vector<place_id> from;  ///< where operands lie that lie somewhere already
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
@@ -303,13 +304,20 @@ private:
         };
         made.operands.clear();
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-            made.operands.push_back(
+            place_id& at = made.operands.emplace_back(
                 !seen_.operands[operand] ? anywhere
                 : summed.form.is_viewed(operand) && asked_->objective == objective::paper
                     ? anywhere  // the paper knows of no boxes that overlap
                 : summed.form.is_viewed(operand)
                     ? operand_place(summed.form, summed.extents, operand, made.ranks, 0, *table_)
                     : place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand]));
+            const std::vector<label_id>& labels = summed.form.operands[operand];
+            const int holders = sharers(labels, made.ranks);
+            if (seen_.shares[operand] && seen_.lasting.may_hold(operand) && holders > 1) {
+                const std::vector<index> bounds = bounds_of(labels, summed.extents);
+                at = table_->gathered(at, {bounds, made.ranks, labels, made.cuts.operands[operand]},
+                                      (holders - 1) * covered_elements(labels, summed.extents, made.ranks));
+            }
         }
         if (made.sums.output) {
             made.output = place(summed.form.output, axes_of_summands(made.ranks, summed.form.output), 0);

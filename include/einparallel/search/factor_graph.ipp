@@ -37,7 +37,7 @@ public:
                                     const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
-        const lasting_tensors lasting(graph, asked.runs, asked.objective);
+        const lasting_tensors lasting(graph, asked.runs, asked.objective, asked.memory_limit);
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
             lies_.push_back(given_place(*graph.vertices[number], table));
@@ -64,6 +64,7 @@ public:
                 seen.operands.push_back(is_moved(read) &&
                                         (readings[input] > 1 || !is_placeholder(read) || lies_[input] >= 0));
                 seen.rests.push_back(is_moved(read));
+                seen.shares.push_back(lasting.sharers(input) > 0 && lasting.may_be_shared(einsum, operand));
                 const bool is_known = lies_[input] != anywhere && (einsum.constraints.without_communication ||
                                                                    only_holder(table.resting(lies_[input])));
                 seen.from.push_back(is_known ? lies_[input] : anywhere);
@@ -72,10 +73,11 @@ public:
                     known.push_back({variable, {}, einsum.constraints.without_communication});
                 }
                 known.back().operands.push_back(operand);
+                known.back().sharing += seen.shares.back() ? 1 : 0;
             }
             seen.output = readings[number] > 0;
             seen.pieces = pieces;
-            seen.lasting = lasting.work_of(number);
+            seen.lasting = lasting.work_of(number, may_be[number].wanted);
             vertex_of_.push_back(number);
             const auto known =
                 find_if_in(domains_, [&](const domain& each) { return each.is_for(einsum, may_be[number], seen); });
@@ -99,8 +101,8 @@ public:
             for (const tensor_user& user : users[number]) {
                 touching_[user.variable].push_back(factors_.size());
             }
-            factors_.push_back(
-                {number, tensor.element.bytes, lasting.runs(number), lies_[number], std::move(users[number])});
+            factors_.push_back({number, tensor.element.bytes, lasting.runs(number), lies_[number],
+                                std::move(users[number]), lasting.sharers(number)});
         }
     }
 

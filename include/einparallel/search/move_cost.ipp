@@ -8,6 +8,7 @@
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/pins.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,7 @@ struct tensor_user {
     std::size_t variable = 0;
     std::vector<std::size_t> operands;
     bool is_marked = false;  ///< nothing may move to it
+    int sharing = 0;         ///< of its readings, those that may hold blocks as others do
 
     /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
     EINPARALLEL_INLINE wanted_places places_in(const state& of) const {
@@ -44,6 +46,7 @@ struct factor {
     double runs = 1;           ///< in which it moves
     place_id from = anywhere;  ///< where it lies; anywhere: where the first user has it, its maker or who binds it
     std::vector<tensor_user> users;
+    int sharers = 0;  ///< readings that may hold the same blocks, each charged an equal part of what its own cost
 };
 
 /// What moves cost.
@@ -52,15 +55,23 @@ public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
     /// From one place to all that the users want: under bytes and time to each place once, under paper, which knows
-    /// no places, by the paper's formula for every reading.
+    /// no places, by the paper's formula for every reading. And of blocks that are gathered once what those who hold
+    /// them were not charged; at least, if all hold them of whom nothing else is known.
     EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
         from = from == anywhere ? anywhere : table_.whole_of(from);
         double sum = 0;
         ++call_;
+        blocks_.clear();
+        int known = 0;  // readings
         for (std::size_t user = 0; user < wanted.size() && from >= 0; ++user) {
-            for (const place_id to : *wanted[user]) {
+            known += wanted[user]->front() < 0 ? 0 : tensor.users[user].sharing;
+            for (const place_id at : *wanted[user]) {
+                const place_id to = at < 0 ? anywhere : table_.pieces_of(at);
+                if (to != at) {
+                    blocks_.push_back(at);
+                }
                 if (to < 0 || to == from) {
                     continue;
                 }
@@ -70,6 +81,12 @@ public:
                 sum += is_paper || move.call != call_ ? tensor.runs * move.cost : 0;
                 move.call = call_;
             }
+        }
+        std::sort(blocks_.begin(), blocks_.end());
+        for (auto first = blocks_.begin(), end = first; first != blocks_.end(); first = end) {
+            end = std::upper_bound(first, blocks_.end(), *first);
+            const auto others = double((how == counting::at_least ? known : tensor.sharers) - (end - first));
+            sum += tensor.runs * table_.gathered_at(*first) * double(tensor.element_bytes) * others / tensor.sharers;
         }
         return sum;
     }
@@ -136,6 +153,7 @@ private:
     std::size_t origin_ = 0;
     std::size_t call_ = 0;
     std::vector<known_move> known_;
+    std::vector<place_id> blocks_;  // that are gathered, of the call
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

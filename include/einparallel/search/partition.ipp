@@ -150,7 +150,8 @@ private:
     /// What a whole vector costs (with cut points at least: even blocks cost least), or what all costs at least that
     /// has these parts and a product `left` of others: replication only grows. Under time one tensor's transfer may
     /// hide all arithmetic or be hidden by it; every transfer brings all but a rank's own share of its largest block.
-    /// An operand that lasts is brought once, or goes round a ring in every run, which hides all but a share of it.
+    /// An operand that may be held is gathered apart, or goes round a ring in every run, which hides all but a share of
+    /// it.
     /// The paper counts numbers, and also a rank's own share of what it reads.
     EINPARALLEL_INLINE double cost(partition_candidate& of) const {
         const partition_family& family = families_[of.family];
@@ -170,7 +171,7 @@ private:
         }
         double sum = 0;
         double longest = 0;
-        double once = 0;  // in all runs
+        double apart = 0;  // in all runs
         for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
             const bool is_output = tensor + 1 == family.tensors.size();
             if (is_output && family.sums.output) {
@@ -193,21 +194,21 @@ private:
             }
             double moved = (replication - (is_paper && !is_output ? 0 : 1)) * elements;
             moved *= is_paper ? 1 : double(element_bytes_[tensor]);
-            double held = lasting_.lasts(tensor) ? lasting_.once[tensor] : 0;
+            double held = lasting_.may_hold(tensor) ? lasting_.held[tensor] : 0;
             const auto rounds = std::bit_width(unsigned(replication) - 1U);
             if (in_time) {
                 moved = rounds * constants.seconds_per_message + moved / replication * constants.seconds_per_byte;
                 held = std::min(held, lasting_.runs * std::min(1.0, constants.exposed));
             }
-            if (lasting_.lasts(tensor)) {
-                once += held * moved;
+            if (lasting_.may_hold(tensor)) {
+                apart += held * moved;
             } else {
                 sum += moved + (in_time ? rounds * messages_per_step * constants.seconds_per_message : 0);
                 longest = std::max(longest, moved);
             }
         }
         const double arithmetic = of.block * operations_ * constants.seconds_per_flop;
-        return lasting_.runs * (in_time ? sum - longest + std::max(longest, arithmetic) : sum) + once;
+        return lasting_.runs * (in_time ? sum - longest + std::max(longest, arithmetic) : sum) + apart;
     }
 
     const std::vector<partition_family>& families_;

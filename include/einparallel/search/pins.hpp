@@ -19,11 +19,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// than all that a plan may cost, and finite, for tables take no infinities. A plan that pays it is no plan.
 inline constexpr double forbidden_move = 1e60;
 
-/// Who has the elements of an input; of what an einsum makes, everywhere.
-inline source_kind kind_of(const vertex& input) {
-    return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
-}
-
 /// Inputs that are bound at the run, where one of their readers or a pin wants them.
 inline bool is_placeholder(const vertex& input) {
     return kind_of(input) == source_kind::placeholder;
@@ -38,12 +33,6 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pa
 
 /// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
-
-/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that every rank cannot read
-/// as it needs them, at no cost.
-inline bool is_moved(const vertex& tensor) {
-    return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
-}
 
 /// Where an input lies that is distributed, or pinned.
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);
