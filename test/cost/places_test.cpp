@@ -137,6 +137,12 @@ TEST_CASE("a regular place knows its parts, whatever irregular one has the same 
     CHECK(table.parts(table.on_rank({4, 6}, 0)) == std::vector<int>{1, 1});
     CHECK(table.between(given, table.on_rank({4, 6}, 0)).elements == 0);
     CHECK(table.exact(held_by_one({}, 1)) != table.exact(held_by_one({}, 2)));  // no sides, other ranks
+    // What ranks read at functions of labels may lie as a mesh cuts it.
+    const distribution cut({4, 6}, {{{1, 3}}}, {0, 1}, 0);
+    const std::vector<box> boxes{cut.held_by(0), cut.held_by(1), cut.held_by(2)};
+    const place_id listed = table.exact(distribution({4, 6}, boxes), given);
+    CHECK(table.exact({4, 6}, {{{1, 3}}}, {0, 1}, 0) == listed);
+    CHECK(table.whole_of(listed) == listed);
 }
 
 TEST_CASE("irregular places are counted box by box") {

@@ -36,6 +36,19 @@ struct square {
                           C = ep::placeholder<double>({8, 8}), X, Y, Z;
 };
 
+TEST_CASE("a tensor that is read at functions of labels and as it is, at one place, moves there once") {
+    const auto A = ep::placeholder<double>({4, 4}).pinned({{0, 1}});
+    const auto B = ep::generate<double>({4, 4}, [](ep::index /*row*/, ep::index /*column*/) { return 1.0; });
+    ep::tensor<double, 2> C, D;
+    C(i, k) = A(i, j) * B(j, k);
+    D(i, j) = A(i + 1, j) - A(i, j);
+    const ep::options asked{.processes = 3, .objective = ep::objective::bytes};
+    const ep::plan own = ep::decompose(asked, C, D);
+    const auto rows = ep::hand_cuts().cut(C, {{"j", 3}}).cut(D, {{"j", 3}});
+    CHECK(own.bytes_sent() <= ep::plan_with(asked, rows, C, D).bytes_sent());
+    CHECK(*own.lower_bound() <= double(own.bytes_sent()));
+}
+
 TEST_CASE_FIXTURE(square, "A*B*C, A*B*D and A*B are three products, whatever their labels are called") {
     const ep::tensor<double, 2> wide = ep::placeholder<double>({8, 32}), wider = ep::placeholder<double>({8, 64});
     X(i, l) = A(i, j) * B(j, k) * wide(k, l);  // A*B first is the cheapest order

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
+#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -56,8 +58,8 @@ EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     return key;
 }
 
-/// Distributions over few ranks that put the same boxes on the same ranks are one, however they are described; over
-/// many ranks the description has to do.
+/// Irregular ones that are a regular one are that. Distributions over few ranks that put the same boxes on the same
+/// ranks are one, however they are described; over many ranks the description has to do.
 EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
                                                const std::vector<label_id>& labels, std::size_t cut) {
     distribution resting(bounds, ranks, labels, cut);
@@ -81,7 +83,18 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
 }
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id whole) {
-    return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular), whole); });
+    return known_.at(boxes_of(irregular), [&] {
+        const std::optional<mesh> cut = irregular.is_regular() ? std::nullopt : mesh_of(irregular);
+        if (!cut) {
+            return add(std::move(irregular), whole);
+        }
+        mesh even = *cut;
+        for_each_in(even.axes, [](mesh_axis& axis) { axis.points.clear(); });
+        std::vector<label_id> labels(irregular.bounds().size());
+        std::iota(labels.begin(), labels.end(), label_id{0});
+        const bool is_even = cut_along(irregular.bounds(), even) == irregular;
+        return exact(irregular.bounds(), is_even ? even : *cut, labels, 0);
+    });
 }
 
 EINPARALLEL_INLINE place_id place_table::gathered(place_id pieces, const distribution& of, double elements) {
