@@ -377,6 +377,11 @@ void fraction_into_integer() {
     ep::array<int, 2> whole({2, 3});
     whole(i, j) = A(i, j);
 }
+// ERROR integers of 16 bits and more cannot be assigned to float16
+void integer_into_half() {
+    ep::array<ep::float16, 1> half({2});
+    half(i) = token(i);
+}
 // ERROR ep::array: the number of extents differs from the rank
 void extent_count() {
     ep::array<double, 2> D({1, 2, 3});

@@ -64,9 +64,17 @@ TEST_CASE("the order of bytes is refused only where an element has more than one
     CHECK(mentions(said, "big-endian"));
 }
 
+TEST_CASE("float16 has its name, bfloat16 has none") {
+    CHECK(parse("{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }").type ==
+          ep::element_type_of<ep::float16>());
+    CHECK(ep::detail::npy_type_name(ep::element_type_of<ep::float16>()) == "<f2");
+    CHECK_THROWS_WITH_AS(static_cast<void>(ep::detail::npy_type_name(ep::element_type_of<ep::bfloat16>())),
+                         "an .npy file cannot hold bfloat16: safetensors can", ep::error);
+}
+
 TEST_CASE("what is no number is refused by its name") {
     for (const char* type :
-         {"<f2", "<f16", "<U3", "|S5", "|O", "<M8[ns]", "<c4", "<i3", "<b2", "", "<", "<f", "<f99999999999"}) {
+         {"<B2", "<f16", "<U3", "|S5", "|O", "<M8[ns]", "<c4", "<i3", "<b2", "", "<", "<f", "<f99999999999"}) {
         CAPTURE(type);
         const std::string said =
             refusal("{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (3,), }");

@@ -175,6 +175,7 @@ TEST_CASE("every element type that NumPy writes, any box") {
     check_fixture<std::uint32_t>("c_u4", false);
     check_fixture<std::uint64_t>("c_u8", false);
     check_fixture<float>("c_f4", false);
+    check_fixture<ep::float16>("half", false);
     check_fixture<double>("c_f8", false);
     check_fixture<std::complex<float>>("c_c8", false);
     check_fixture<std::complex<double>>("c_c16", false);
@@ -289,7 +290,6 @@ TEST_CASE("files that cannot be read are refused with a sentence that begins wit
     CHECK(mentions(refusal("/nowhere/w.npy"), "'/nowhere/w.npy' cannot be opened: No such file or directory"));
     CHECK(mentions(refusal(std::string(EINPARALLEL_TEST_DIR)), "is not a regular file"));
     CHECK(mentions(refusal(fixture("big_endian")), "big_endian.npy' holds elements of type '>f8'"));
-    CHECK(mentions(refusal(fixture("half")), "'<f2'"));
     CHECK(mentions(refusal(fixture("text")), "'<U3'"));
     CHECK(mentions(refusal(fixture("records")), "holds records"));
 

@@ -131,6 +131,9 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
     write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
     if constexpr (How == assignment::set && is_alone<Statement, Out, E>) {
         lower.template vertex_of<Out>(mode, right);
+    } else if constexpr (is_half<Out>) {  // rounded once: what the terms make is added up in float
+        lower.template reduce<Out>(mode, op::sum, elementwise_part<Statement, true, Out>(right),
+                                   Statement::left_labels);
     } else {
         const auto accumulate = [&](const auto& term) {
             lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
@@ -179,6 +182,15 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
     }
 }
 
+/// to(labels) = from(labels).
+template <class To, class From>
+void assign_elements(To&& to, const From& from) {
+    [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*dimensions*/) {
+        to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
+    }
+    (std::make_index_sequence<From::rank>());
+}
+
 /// A labelled array or view: an operand, and what an einsum can be assigned to.
 template <class T, class Operand, class Labels>
 class target
@@ -194,6 +206,9 @@ public:
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
+        } else if constexpr (is_half<T> && How != assignment::set && !Selects<Operand>) {
+            using Sign = std::conditional_t<How == assignment::add, plus, minus>;
+            take<assignment::set>(make_join(Sign{}, this->read(), right));
         } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
             resolution<statement<Labels, E>, array_leaves> found(this->read(), right);
             expect(found.failure().empty(), found.failure());
@@ -236,14 +251,27 @@ private:
     template <assignment How, class Found, class E>
     void write_selected(const Found& found, const E& right) const {
         using Read = decltype(labels_among<typename E::labels>(Labels{}));
-        const auto x = array_leaves::value_of<T, Read>(found, with_sign<How == assignment::subtract, T>(right));
-        found.take_apart(this->read(), [&](const auto& z, const auto& ids, std::vector<data_index> indices,
-                                           const auto&... tokens) {
-            const labelled_block operands[] = {array_leaves::block_of<Found>(x),
-                                               array_leaves::block_of<Found>(tokens)...};
-            run_selection(Found::ids::names, {handle_of(z), ids}, operands,
-                          select_work_of<T>(std::move(indices), How == assignment::set), write_mode::combine, nullptr);
-        });
+        using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;
+        const auto x = array_leaves::value_of<Sum, Read>(found, with_sign<How == assignment::subtract, Sum>(right));
+        found.take_apart(this->read(),
+                         [&](const auto& z, const auto& ids, std::vector<data_index> indices, const auto&... tokens) {
+                             const labelled_block operands[] = {array_leaves::block_of<Found>(x),
+                                                                array_leaves::block_of<Found>(tokens)...};
+                             const auto add_to = [&](const block_handle& into) {
+                                 run_selection(Found::ids::names, {into, ids}, operands,
+                                               select_work_of<Sum>(std::move(indices), How == assignment::set),
+                                               write_mode::combine, nullptr);
+                             };
+                             if constexpr (std::is_same_v<Sum, T>) {
+                                 add_to(handle_of(z));
+                             } else {  // what several indices name is added up in float
+                                 const view<T, Operand::rank> elements(const_cast<T*>(z.data), z.extents, z.strides);
+                                 array<Sum, Operand::rank> sums(z.extents, first_elements::unwritten);
+                                 assign_elements(sums, elements);
+                                 add_to(handle_of(view(sums)));
+                                 assign_elements(elements, sums);
+                             }
+                         });
     }
 
     /// Writes at functions of labels. What is added where several indices name one element is added index by index.

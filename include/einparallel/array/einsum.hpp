@@ -39,7 +39,7 @@ using readable_t = decltype(readable(std::declval<const std::remove_reference_t<
 template <class... T>
 struct common_element;
 template <class T>
-struct common_element<T> : std::type_identity<T> {};
+struct common_element<T> : std::type_identity<computed_t<T>> {};
 template <class A, class B, class... Rest>
 struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest...> {};
 
@@ -52,15 +52,6 @@ inline constexpr auto table_names = [] {
     }
     return names;
 }();
-
-/// to(labels) = from(labels).
-template <class To, class From>
-void assign_elements(To&& to, const From& from) {
-    [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*dimensions*/) {
-        to(label<'d', char(Dimension + 1)>()...) = from(label<'d', char(Dimension + 1)>()...);
-    }
-    (std::make_index_sequence<From::rank>());
-}
 
 /// An operand where its elements are of type T, else a new one with such elements.
 template <class T, template <class, std::size_t> class Made, class Given>
@@ -81,12 +72,16 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
                   "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
+    static_assert((keeps_range<typename Operands::value_type, Out> && ...),
+                  "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at 65,504");
     using T = typename common_element<Out, typename Operands::value_type...>::type;
     if constexpr (!std::is_same_v<T, Out>) {
         array<T, OutRank> made(output.extents(), first_elements::unwritten);
         einsum_views<Text>(view(made), operands...);
         assign_elements(output, made);
-    } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...)) {
+    } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...) ||
+                         (sizeof...(Operands) <= 2 && (std::is_same_v<T, computed_t<typename Operands::value_type>> &&
+                                                       ...))) {  // halves are read as they are
         const std::array shapes{shape_of(operands)...};
         subscript_labels labels(table, shapes, shape_of(output));
         std::array<block_handle, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};

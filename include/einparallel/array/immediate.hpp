@@ -38,11 +38,11 @@ using labelled_block = labelled_handle<block_handle>;
 /// The handle of an array's or view's operand, or of a view.
 template <class T, std::size_t Rank>
 block_handle handle_of(const array_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data(), sizeof(T)};
+    return {held.data, held.extents, held.strides.data(), sizeof(T), nullptr, half_code<std::remove_const_t<T>>};
 }
 template <class T, std::size_t Rank>
 block_handle handle_of(const view<T, Rank>& seen) {
-    return {seen.data(), seen.extents(), seen.strides().data(), sizeof(T)};
+    return {seen.data(), seen.extents(), seen.strides().data(), sizeof(T), nullptr, half_code<std::remove_const_t<T>>};
 }
 
 /// Memory around which all elements are one value, as an operand of a statement.
@@ -82,6 +82,15 @@ template <Element T, std::size_t Operands>
 /// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
                                            small_vector<index, 16>& extents, operand_block* operands, growth grow);
+
+/// Which of one or two operands are halves.
+half_bits halves_of(const auto& operands) {
+    half_bits halves = 0;
+    for (std::size_t operand = std::size(operands); operand-- > 0;) {
+        halves = halves << 2U | operands[operand].handle.half;
+    }
+    return halves;
+}
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {
@@ -138,7 +147,7 @@ public:
             });
         } else {
             return run(sink, out, operands, sizeof(Out),
-                       [=](const block_call& block) { contract_product<Out>(block, scale); });
+                       [&](const block_call& block) { contract_product<Out>(block, scale, halves_of(operands)); });
         }
     }
 

@@ -61,9 +61,6 @@ constexpr std::size_t leaves_before(std::size_t position) {
     return leaves;
 }
 
-// --- products
-// -----------------------------------------------------------------------------------------------------------------
-
 template <class T>
 inline constexpr bool is_divisible = std::is_floating_point_v<T> || is_complex<T>::value;
 
@@ -79,7 +76,7 @@ struct factors {  // any other expression: a factor to be computed first, where 
 };
 template <class Statement, class Whole, class T, class Operand, class Labels>
 struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
-    static constexpr std::size_t count = std::is_same_v<typename Operand::value_type, T> ? 1 : unfit;
+    static constexpr std::size_t count = std::is_same_v<computed_t<typename Operand::value_type>, T> ? 1 : unfit;
     static constexpr bool only_leaves = true;
 };
 template <class Statement, class Whole, class T, class Number>
@@ -185,8 +182,8 @@ public:
     template <class Out, class Op, class E, class Sink>
     handle reduce(Sink sink, const Op& op, const E& inner, label_span out) {
         if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
-            // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
-            using T = typename E::value_type;
+            // Σ as the values are computed, and one conversion of each sum: converting each term would lose far more.
+            using T = computed_t<typename E::value_type>;
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
             return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out,
                                   reduced);
@@ -194,7 +191,9 @@ public:
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
             auto* next = operands.data();
-            for_each_factor(inner, scale, [&](const auto& factor) { *next++ = as_operand(factor); });
+            for_each_factor(inner, scale, [&](const auto& factor) {
+                *next++ = operands.size() <= 2 ? as_operand(factor) : computed_operand(factor);
+            });
             return builder_.template product<Out>(sink, out, std::span(std::as_const(operands)), scale);
         } else if constexpr (has_elements<E> && (!Builder::records || (is_told<E> && has_op_code<Op>)) &&
                              !(Statement::template aggregates<E> && leaf_count<E> == 2)) {
@@ -235,7 +234,7 @@ public:
     }
     template <class Out, class Sink, class Over, class Function, class X, class Ranks>
     handle vertex_of(Sink sink, const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
-        using T = typename X::value_type;
+        using T = computed_t<typename X::value_type>;
         const std::array<operand, 2> operands{in_one_piece(node.inner.arguments.first),
                                               as_operand(node.inner.arguments.second)};
         return builder_.ranked(sink, labels_of(node), operands, ranked_work_of<T, Function>());
@@ -305,11 +304,23 @@ private:
         return {vertex_of<typename E::value_type>(std::nullopt, node), labels_of(node)};
     }
 
-    /// Rows are whole: what lies in pieces is copied.
+    /// An operand of elements that are computed with.
+    template <class E>
+    operand computed_operand(const E& node) {
+        const operand x = as_operand(node);
+        if constexpr (is_half<typename E::value_type>) {
+            const std::array<operand, 1> half{x};
+            return {builder_.template product<float>(std::nullopt, x.labels, std::span(half), 1.0F), x.labels};
+        } else {
+            return x;
+        }
+    }
+
+    /// Rows are whole, and of elements that are computed with: what lies in pieces is copied.
     template <class E>
     operand in_one_piece(const E& node) {
-        using T = typename E::value_type;
-        const std::array<operand, 1> x{as_operand(node)};
+        using T = computed_t<typename E::value_type>;
+        const std::array<operand, 1> x{computed_operand(node)};
         return Builder::lies_in_pieces(x[0].handle)
                    ? operand{builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels}
                    : x[0];

@@ -30,7 +30,8 @@ template <class Out, class Over, class Inner>
 inline constexpr bool is_vertex<Out, reduce_node<ranked_sum, Over, Inner>> =
     std::is_same_v<typename Inner::value_type, Out>;
 template <class Out, class Function, class Over, class Inner>
-inline constexpr bool is_vertex<Out, row_node<Function, Over, Inner>> = std::is_same_v<typename Inner::value_type, Out>;
+inline constexpr bool is_vertex<Out, row_node<Function, Over, Inner>> =
+    std::is_same_v<computed_t<typename Inner::value_type>, Out>;
 template <class Statement, class Out, class E>
 inline constexpr bool is_alone =
     is_vertex<Out, E> && !Statement::template aggregates<E> && Statement::template fills_left<E>;

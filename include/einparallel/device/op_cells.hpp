@@ -33,8 +33,8 @@ using op_functors = functor_list<negate, absolute, conjugate, floor_function, ro
                                  gelu_function, plus, minus, times, over, larger, smaller, power, atan2_function,
                                  shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
 
-/// How an instruction computes: integers and bool in 64 bits.
-enum class cell_kind : std::uint8_t { f32, f64, c64, c128, whole, natural };
+/// How an instruction computes: integers and bool in 64 bits. Halves are only cast.
+enum class cell_kind : std::uint8_t { f32, f64, c64, c128, f16, b16, whole, natural };
 
 /// An element type in device code.
 struct cell_type {
@@ -99,6 +99,10 @@ EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
                 visit(complex_pair<double>());
             }
             return;
+        case cell_kind::f16:
+            return visit(float16());
+        case cell_kind::b16:
+            return visit(bfloat16());
         case cell_kind::whole:
             return visit(std::int64_t());
         default:
@@ -124,7 +128,7 @@ EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
 /// A functor's result for arguments of one type.
 template <class Cell, class T>
 EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
-    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
+    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';  // of halves, too
     Cell made{};
     op_functors::with(code, [&](auto function) {
         using F = decltype(function);

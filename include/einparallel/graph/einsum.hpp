@@ -42,7 +42,12 @@ std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::s
 template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
-    const std::array nodes{handle_of(tensor_operand<T, Tensors::rank>{elements_as<T, tensor>(operands).node()})...};
+    const auto node_of = []<class Given>(const Given& operand) {
+        constexpr bool is_read = sizeof...(Tensors) <= 2 && std::is_same_v<computed_t<typename Given::value_type>, T>;
+        using Read = std::conditional_t<is_read, typename Given::value_type, T>;  // halves as they are
+        return handle_of(tensor_operand<Read, Given::rank>{elements_as<Read, tensor>(operand).node()});
+    };
+    const std::array nodes{node_of(operands)...};
     using operand = recording_builder::operand_type;
     return tensor<T, table.output_rank>(
         record_string(table, nodes, [](label_span out, const std::vector<operand>& read) {

@@ -19,12 +19,12 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 template <class T>
-inline constexpr bool has_fractions = std::is_floating_point_v<T> || is_complex<T>::value;
+inline constexpr bool has_fractions = std::is_floating_point_v<T> || is_complex<T>::value || is_half<T>;
 
 template <class Loss>
 inline constexpr bool is_loss = false;
 template <class T>
-inline constexpr bool is_loss<tensor<T, 0>> = std::is_floating_point_v<T>;
+inline constexpr bool is_loss<tensor<T, 0>> = std::is_floating_point_v<computed_t<T>>;
 template <class With>
 inline constexpr bool is_continuous = true;
 template <class T, std::size_t Rank>

@@ -214,6 +214,8 @@ auto einsum(const Text& subscripts, const Operands&... operands) {
 /// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
 template <class T>
 class network {
+    static_assert(!detail::is_half<T>, "ep::network: products of halves are sums of floats: ep::network<float>");
+
 public:
     /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until
     /// the last result, rvalues are kept. Elements of other types become elements of type T.

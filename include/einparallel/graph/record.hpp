@@ -98,7 +98,11 @@ public:
             return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, operands.size()),
                                      make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
         } else {
-            return record(sink, out, operands, make_product_kernel<Out>(scale, Count));
+            half_bits halves = 0;
+            for (std::size_t operand = Count; operand-- > 0;) {
+                halves = halves << 2U | half_code_of(operands[operand].handle->element);
+            }
+            return record(sink, out, operands, make_product_kernel<Out>(scale, Count, halves));
         }
     }
 

@@ -128,9 +128,9 @@ private:
             check(std::from_chars(left.data() + 1, last, found.bytes).ptr == last,
                   {"holds elements of type '", text, "', which is no number type"});
         }
-        check(is_element_type(found),
+        check(is_element_type(found) && found.kind != 'B',
               {"holds elements of type '", text,
-               "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex "
+               "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 2, 4 and 8, and complex "
                "numbers of 8 and 16"});
         constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
         check(found.bytes <= 1 || order != other_order,
@@ -148,6 +148,7 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
 }
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
+    expect(type.kind != 'B', "an .npy file cannot hold bfloat16: safetensors can");
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
     return order + name_of_element(type);
 }

@@ -36,7 +36,7 @@ template <class Function, class... Arguments, class Elements>
 EINPARALLEL_HOST_DEVICE constexpr auto value_of_tree(const join_node<Function, Arguments...>& tree,
                                                      const Elements& elements) {
     return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        return tree.function(value_of_tree(argument<Position>(tree.arguments), elements)...);
+        return tree.function(computed(value_of_tree(argument<Position>(tree.arguments), elements))...);
     }
     (std::index_sequence_for<Arguments...>{});
 }
@@ -56,7 +56,7 @@ template <class Tree>
 inline constexpr bool applies_to_leaves_in_order = false;
 template <class Function, class... T, std::size_t... Leaf>
 inline constexpr bool applies_to_leaves_in_order<join_node<Function, pick<Leaf, T>...>> =
-    std::is_same_v<std::index_sequence<Leaf...>, std::index_sequence_for<T...>>;
+    (!is_half<T> && ...) && std::is_same_v<std::index_sequence<Leaf...>, std::index_sequence_for<T...>>;
 template <class Tree>
 auto flatten_tree(Tree tree) {
     if constexpr (applies_to_leaves_in_order<Tree>) {

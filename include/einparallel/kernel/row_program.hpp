@@ -130,6 +130,22 @@ public:
         return made;
     }
 
+    /// An element as functors take it.
+    template <class T, bool IsNumber>
+    auto computed(value_at<T, IsNumber> element) {
+        if constexpr (is_half<T>) {
+            value_at<float> made;
+            if constexpr (Program) {
+                made.at = program_->call({op_code::cast}, element_type_of<float>(), {}, {&element.at, 1});
+            }
+            if constexpr (Steps) {
+                made.row = as<float, T, IsNumber>(element.row);
+            }
+            return made;
+        } else {
+            return element;
+        }
+    }
     /// The last one: the result, of type Out.
     template <class Out, class T, bool IsNumber>
     void end(value_at<T, IsNumber> result) {
@@ -235,7 +251,7 @@ public:
         if constexpr (sizeof...(Written) == sizeof...(Arguments)) {
             return writer_.call(node.function, distributes_over<Reduce, Function>, written...);
         } else {
-            return write(node, written..., write(argument<sizeof...(Written)>(node.arguments)));
+            return write(node, written..., writer_.computed(write(argument<sizeof...(Written)>(node.arguments))));
         }
     }
     /// Writes all of it, with results of type Out.

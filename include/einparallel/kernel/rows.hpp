@@ -18,7 +18,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// An operand as rows read it.
 struct row_operand {
     const std::byte* data = nullptr;
-    index bytes = 0;  ///< of an element
+    index bytes = 0;     ///< of an element
+    half_bits half = 0;  ///< of one that is a half where the others are floats: which
 };
 using row_operands = small_vector<row_operand, 4>;
 

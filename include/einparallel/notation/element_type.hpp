@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 
+#include <bit>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,100 @@
 
 namespace einparallel {
 
+/// A number of 16 bits, which is stored and sent as such: binary16 of IEEE 754, or the upper half of a float.
+/// Arithmetic is that of float, which holds every value: a half is a float where it is read, and a float is rounded to
+/// the nearest one, ties to even, where it is written.
+template <char Kind>
+class half_type {
+public:
+    half_type() = default;
+    constexpr half_type(float x) : bits_(Kind == 'B' ? brain_of(x) : binary_of(x)) {}  // NOLINT
+    /// Rounded once.
+    constexpr half_type(double x) : half_type(odd(x)) {}  // NOLINT(google-explicit-constructor)
+    template <class T>
+        requires std::is_integral_v<T>
+    constexpr half_type(T x) : half_type(odd(double(x))) {}  // NOLINT(google-explicit-constructor)
+
+    constexpr operator float() const {  // NOLINT(google-explicit-constructor)
+        const auto sign = std::uint32_t(bits_ & 0x8000U) << 16U;
+        const auto rest = std::uint32_t(bits_ & 0x7fffU);
+        if constexpr (Kind == 'B') {
+            return std::bit_cast<float>(sign | rest << 16U);
+        } else if (rest < 0x400) {  // subnormal
+            return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(float(rest) * 0x1p-24F));
+        } else {
+            return std::bit_cast<float>(sign | ((rest << 13U) + (rest >= 0x7c00 ? 0x70000000U : 0x38000000U)));
+        }
+    }
+
+    /// As it is stored.
+    [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
+    static constexpr half_type of_bits(std::uint16_t bits) {
+        half_type made{};
+        made.bits_ = bits;
+        return made;
+    }
+
+private:
+    /// A float from which a half is rounded as from x itself: an odd one where there is none for x.
+    static constexpr float odd(double x) {
+        const auto near = float(x);
+        if (double(near) == x || x != x) {
+            return near;
+        }
+        auto bits = std::bit_cast<std::uint32_t>(near);
+        bits -= (x < 0 ? double(near) < x : double(near) > x) ? 1U : 0U;
+        return std::bit_cast<float>(bits | 1U);
+    }
+    static constexpr std::uint16_t brain_of(float x) {
+        const auto bits = std::bit_cast<std::uint32_t>(x);
+        return std::uint16_t(x != x ? bits >> 16U | 0x40U : (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);
+    }
+    static constexpr std::uint16_t binary_of(float x) {
+        const auto bits = std::bit_cast<std::uint32_t>(x);
+        const std::uint32_t sign = bits >> 16U & 0x8000U;
+        const std::uint32_t rest = bits & 0x7fffffffU;
+        if (x != x) {
+            return std::uint16_t(sign | 0x7e00U | (rest >> 13U & 0x3ffU));
+        }
+        if (rest >= 0x477ff000U) {  // 65520 and more
+            return std::uint16_t(sign | 0x7c00U);
+        }
+        if (rest < 0x38800000U) {  // a multiple of 2^-24, as the last bits of a sum with a half
+            return std::uint16_t(sign |
+                                 (std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) + 0.5F) - 0x3f000000U));
+        }
+        return std::uint16_t(sign | (rest + 0xfffU + (rest >> 13U & 1U) - 0x38000000U) >> 13U);
+    }
+
+    std::uint16_t bits_;
+};
+
+using float16 = half_type<'f'>;   ///< 5 bits of exponent, 11 of precision: up to 65,504
+using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as far as float
+
 namespace detail {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+/// Which operands of a product of floats are halves: two bits for each, 1 for a float16, 2 for a bfloat16.
+using half_bits = std::uint64_t;
+template <class T>
+inline constexpr half_bits half_code = std::is_same_v<T, float16>    ? 1
+                                       : std::is_same_v<T, bfloat16> ? 2
+                                                                     : 0;
+/// visit(std::type_identity<Half>()) for its code.
+constexpr auto with_half(half_bits code, const auto& visit) {
+    return code == half_code<float16> ? visit(std::type_identity<float16>()) : visit(std::type_identity<bfloat16>());
+}
+
+/// The type in which elements of type T are computed with.
+template <class T>
+using computed_t = std::conditional_t<is_half<T>, float, T>;
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr computed_t<T> computed(T x) {
+    return x;
+}
 
 template <class T>
 struct is_complex : std::false_type {};
@@ -28,15 +122,18 @@ using real_part_t = typename real_part<T>::type;
 
 template <class T>
 inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex<T>::value ||
+                                   is_half<T> ||
                                    (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
 
 /// The type of an arithmetic expression on two elements: std::common_type, with complex against real of another
-/// precision.
+/// precision, and float for halves.
 template <class A, class B>
 constexpr auto arithmetic_result() {
     using X = real_part_t<A>;
     using Y = real_part_t<B>;
-    if constexpr (std::is_same_v<A, B> || (!is_complex<A>::value && !is_complex<B>::value)) {
+    if constexpr (is_half<A> || is_half<B>) {
+        return arithmetic_result<computed_t<A>, computed_t<B>>();
+    } else if constexpr (std::is_same_v<A, B> || (!is_complex<A>::value && !is_complex<B>::value)) {
         return std::common_type<A, B>();
     } else if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
         return std::type_identity<std::complex<std::conditional_t<std::is_integral_v<A>, Y, X>>>();
@@ -64,14 +161,15 @@ EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
 
 }  // namespace detail
 
-/// Types that may be elements: float, double, their std::complex, integers of up to 64 bits and bool.
+/// Types that may be elements: float, double, their std::complex, float16, bfloat16, integers of up to 64 bits and
+/// bool.
 template <class T>
 concept Element = detail::is_element<T>;
 
 /// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
-/// complex. Together with its size in bytes it names an element type.
+/// complex; and B for bfloat16, which NumPy has not. Together with its size in bytes it names an element type.
 struct element_type {
-    char kind = 'f';        ///< as in NumPy: f, c, i, u, b
+    char kind = 'f';        ///< as in NumPy: f, c, i, u, b; or B
     std::size_t bytes = 0;  ///< of one element
 
     friend constexpr bool operator==(const element_type&, const element_type&) = default;
@@ -81,7 +179,9 @@ struct element_type {
 template <Element T>
 constexpr element_type element_type_of() {
     constexpr char kind = std::is_same_v<T, bool>        ? 'b'
+                          : std::is_same_v<T, bfloat16>  ? 'B'
                           : std::is_floating_point_v<T>  ? 'f'
+                          : detail::is_half<T>           ? 'f'
                           : detail::is_complex<T>::value ? 'c'
                           : std::is_signed_v<T>          ? 'i'
                                                          : 'u';
@@ -90,7 +190,17 @@ constexpr element_type element_type_of() {
 
 namespace detail {
 
-/// NumPy's short name of an element type: f8, c16, i4.
+/// Which halves elements of this type are, if any.
+constexpr half_bits half_code_of(element_type element) {
+    return element == element_type_of<float16>() ? 1U : element == element_type_of<bfloat16>() ? 2U : 0U;
+}
+
+/// The type that elements of this one are computed with.
+constexpr element_type computed(element_type element) {
+    return half_code_of(element) != 0 ? element_type_of<float>() : element;
+}
+
+/// NumPy's short name of an element type: f8, c16, i4; B2.
 inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
@@ -104,7 +214,7 @@ constexpr void with_element(element_type type, const auto& visit) {
           std::type_identity<std::complex<double>>(), std::type_identity<bool>(), std::type_identity<std::int8_t>(),
           std::type_identity<std::int16_t>(), std::type_identity<std::int32_t>(), std::type_identity<std::int64_t>(),
           std::type_identity<std::uint8_t>(), std::type_identity<std::uint16_t>(), std::type_identity<std::uint32_t>(),
-          std::type_identity<std::uint64_t>());
+          std::type_identity<std::uint64_t>(), std::type_identity<float16>(), std::type_identity<bfloat16>());
 }
 
 /// Some T has this run-time value.

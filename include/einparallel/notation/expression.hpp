@@ -119,7 +119,8 @@ template <class Function, class... Arguments>
 struct join_node : expression_base {
     using node = join_node;
     using labels = united_t<typename Arguments::labels...>;
-    using value_type = std::remove_cvref_t<std::invoke_result_t<const Function&, typename Arguments::value_type...>>;
+    using value_type =
+        std::remove_cvref_t<std::invoke_result_t<const Function&, computed_t<typename Arguments::value_type>...>>;
     static constexpr std::size_t leaf_count = (Arguments::leaf_count + ...);
     static constexpr bool is_flat = (Arguments::is_flat && ...);
 
@@ -135,7 +136,7 @@ template <class Op, class Over, class Inner>
 struct reduce_node : expression_base {
     using node = reduce_node;
     using labels = typename Inner::labels;
-    using value_type = typename Inner::value_type;
+    using value_type = computed_t<typename Inner::value_type>;
     static constexpr std::size_t leaf_count = Inner::leaf_count;
     static constexpr bool is_flat = false;
 
@@ -156,7 +157,7 @@ template <class Function, class Over, class Inner>
 struct row_node : expression_base {
     using node = row_node;
     using labels = typename Inner::labels;
-    using value_type = typename Inner::value_type;
+    using value_type = computed_t<typename Inner::value_type>;
     static constexpr std::size_t leaf_count = Inner::leaf_count;
     static constexpr bool is_flat = false;
 
@@ -167,13 +168,15 @@ struct row_node : expression_base {
 
 /// Numbers that mix into expressions.
 template <class T>
-concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value;
+concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value ||
+    is_half<std::remove_cvref_t<T>>;
 
 /// A literal takes the precision of what it meets: 0.5 * A(i, j) is single where A is.
 template <class Number, class Value>
-using scalar_beside_t = std::conditional_t<std::is_integral_v<Value>, Number,
-                                           std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
-                                                              arithmetic_t<std::complex<float>, Value>, Value>>;
+using scalar_beside_t =
+    std::conditional_t<std::is_integral_v<Value>, computed_t<Number>,
+                       std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
+                                          arithmetic_t<std::complex<float>, Value>, computed_t<Value>>>;
 
 }  // namespace detail
 

@@ -18,7 +18,7 @@ template <class... Labels, class Inner>
 inline constexpr bool are_labels_of<label_list<Labels...>, Inner> = (appears_in<Labels, typename Inner::labels> && ...);
 
 template <class Op, class Inner>
-inline constexpr bool is_operator_on = Reduction<Op, typename Inner::value_type>;
+inline constexpr bool is_operator_on = Reduction<Op, computed_t<typename Inner::value_type>>;
 
 /// ⊕ over named labels, or over all that are missing on the left, as the functions below return it: compilers say where
 /// a user called what returns such a type. A sum stands in for an operator that is none, all labels for unknown ones.
@@ -86,10 +86,10 @@ struct other_function : refused_node {
 };
 template <class Function, class... Arguments>
 auto applied(Function&& function, const Arguments&... arguments) {
-    if constexpr (gives_value<Function, typename Arguments::value_type...>) {
+    if constexpr (gives_value<Function, computed_t<typename Arguments::value_type>...>) {
         return make_join(std::forward<Function>(function), arguments...);
     } else {
-        return other_function<Function, typename Arguments::value_type...>();
+        return other_function<Function, computed_t<typename Arguments::value_type>...>();
     }
 }
 

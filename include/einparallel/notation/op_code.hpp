@@ -78,6 +78,9 @@ constexpr double operations_of(op_code code) {
 /// Which arguments a functor takes: by the type in which it computes.
 constexpr bool computes_in(op_code code, element_type type) {
     const auto within = [code](op_code first, op_code last) { return code >= first && code <= last; };
+    if (half_code_of(type) != 0) {
+        return code == op_code::cast || code == op_code::argument;
+    }
     if (code == op_code::negate || code == op_code::subtract) {
         return type.kind != 'b';
     }

@@ -80,7 +80,7 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
         if constexpr (is_complex<T>::value) {
             text = "(" + written(value.real()) + "," + written(value.imag()) + ")";
         } else {
-            text = written(static_cast<std::conditional_t<std::is_integral_v<T>, double, T>>(value));
+            text = written(static_cast<std::conditional_t<std::is_integral_v<T>, double, computed_t<T>>>(value));
         }
     });
     return text;

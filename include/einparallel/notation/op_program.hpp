@@ -56,6 +56,8 @@ private:
             return std::bit_cast<float>(std::uint32_t(bits));
         } else if constexpr (std::is_same_v<T, double>) {
             return std::bit_cast<double>(bits);
+        } else if constexpr (detail::is_half<T>) {
+            return T::of_bits(std::uint16_t(bits));
         } else {
             return T(bits);
         }
@@ -82,6 +84,8 @@ constexpr number_bits bits_of(const T& value) {
         return {std::bit_cast<std::uint32_t>(value), 0};
     } else if constexpr (std::is_floating_point_v<T>) {
         return {std::bit_cast<std::uint64_t>(double(value)), 0};
+    } else if constexpr (is_half<T>) {
+        return {value.bits(), 0};
     } else {
         return {std::uint64_t(value), 0};
     }

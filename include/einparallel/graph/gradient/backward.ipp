@@ -61,7 +61,7 @@ public:
                 {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
                  quoted(of), "tensor ", number + 1,
                  " that it is derived by: of a handle that was assigned to again, a copy made before"});
-        const std::shared_ptr<vertex> made = whole_tensor(gathered(of), of);
+        const std::shared_ptr<vertex> made = stored_as(of.element, whole_tensor(gathered(of), of));
         if (!of.name.empty()) {
             name(*made, "d " + of.name);
         }
@@ -69,7 +69,22 @@ public:
     }
 
 private:
-    static bool has_gradient(const vertex& of) { return of.element.kind == 'f' || of.element.kind == 'c'; }
+    /// Gradients of halves are summed in float, and rounded once.
+    static std::shared_ptr<vertex> stored_as(element_type element, std::shared_ptr<vertex> gradient) {
+        if (gradient->element == element) {
+            return gradient;
+        }
+        op_program program(reduction::sum, std::array{gradient->element});
+        const op_register whole = 0;
+        program.call({op_code::cast}, element, {}, {&whole, 1});
+        const std::vector<std::string> names = names_of_dimensions(*gradient);
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        const std::vector<label_id> all = first_labels(names.size());
+        const recording_builder::operand_type operand{gradient, all};
+        return recording_builder(views).record(recording_builder::last_vertex{}, all, {&operand, 1},
+                                               make_join_kernel(join_work_of(program, {}), program));
+    }
+    static bool has_gradient(const vertex& of) { return computed(of.element).kind == 'f' || of.element.kind == 'c'; }
     static bool is_extreme(const vertex& of) {
         const reduction by = of.work->program().aggregates_by();
         return by == reduction::max || by == reduction::min;
@@ -87,7 +102,7 @@ private:
         std::vector<labelled_tensor>& parts = parts_[&of];
         if (parts.size() != 1) {
             term_statement sum(names_of_dimensions(of), of.bounds);
-            term_id total = sum.terms().number(of.element, 0);
+            term_id total = sum.terms().number(computed(of.element), 0);
             for (const labelled_tensor& part : parts) {
                 const bool is_apart = part.labels.size() < of.bounds.size() || sums_.contains(part.handle.get());
                 total = sum.terms().plus(total, is_apart ? sum.add(part, of.element) : sum.add_made(part, of.element));
@@ -187,7 +202,7 @@ private:
     static term_id through_reduction(const std::shared_ptr<vertex>& made, term_statement& statement, term_id x,
                                      term_id g, const std::vector<label_id>& summed) {
         derivation& terms = statement.terms();
-        const element_type type = made->element;
+        const element_type type = computed(made->element);
         const auto truth = [&](term_id a, term_id b) {
             return terms.call(op_code::equal, element_type_of<bool>(), {a, b});
         };

@@ -53,8 +53,8 @@ public:
     /// Operand number `operand`.
     [[nodiscard]] term_id operand(std::size_t operand) const { return operands_[operand]; }
 
-    /// One more operand.
-    EINPARALLEL_INLINE term_id add_operand(element_type type);
+    /// One more operand. Halves are terms of float.
+    EINPARALLEL_INLINE term_id add_operand(element_type stored);
     EINPARALLEL_INLINE term_id number(element_type type, std::complex<double> value);
     /// @param from  of the types that op_code says
     EINPARALLEL_INLINE term_id call(op_code code, element_type result, std::initializer_list<term_id> from);
@@ -100,6 +100,7 @@ private:
 
     std::vector<written> terms_;
     std::vector<term_id> operands_;
+    std::vector<element_type> stored_;  ///< of operands
     term_id result_ = 0;
     std::optional<term_id> read_result_;
 };

@@ -24,6 +24,9 @@ EINPARALLEL_SELDOM term_id derivation::insert(const op_program& program, std::sp
     for (std::size_t number = 0; number < all.size(); ++number) {
         const op_instruction& each = all[number];
         written made{each, {}};
+        const element_type type = computed(each.type());
+        made.made.kind = type.kind;
+        made.made.bytes = std::uint8_t(type.bytes);
         for (const op_register source : sources_of(all, number)) {
             made.from.push_back(known[source]);
         }
@@ -40,7 +43,8 @@ EINPARALLEL_SELDOM term_id derivation::insert(const op_program& program, std::sp
                 made.rows = calls.front();
                 calls = calls.subspan(1);
             }
-            known[number] = add(std::move(made));
+            const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;  // of halves
+            known[number] = is_same ? made.from[0] : add(std::move(made));
         }
     }
     return known.back();
@@ -60,8 +64,10 @@ EINPARALLEL_SELDOM term_id derivation::add(written made) {
     return number;
 }
 
-EINPARALLEL_SELDOM term_id derivation::add_operand(element_type type) {
+EINPARALLEL_SELDOM term_id derivation::add_operand(element_type stored) {
+    const element_type type = computed(stored);
     written made{{op_code::operand, type.kind, std::uint8_t(type.bytes)}, {}};
+    stored_.push_back(stored);
     made.operand = operands_.size();
     operands_.push_back(add(std::move(made)));
     return operands_.back();
@@ -244,9 +250,17 @@ EINPARALLEL_SELDOM written_term derivation::write(term_id result, reduction by) 
     std::vector<element_type> types;
     for (const std::size_t operand : made.read) {
         registers[operands_[operand]] = op_register(types.size());
-        types.push_back(type_of(operands_[operand]));
+        types.push_back(stored_[operand]);
     }
     made.program = op_program(by, types);
+    for (const std::size_t operand : made.read) {
+        const element_type type = computed(stored_[operand]);
+        if (type != stored_[operand]) {
+            op_register& at = registers[operands_[operand]];
+            at = made.program.call({op_code::cast}, type, {}, {&at, 1});
+            made.calls.emplace_back();
+        }
+    }
     const std::vector<bool> reached = reached_from(result);
     for (term_id number = 0; number <= result; ++number) {
         const written& each = terms_[number];

@@ -61,6 +61,6 @@ EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_functio
 /// hold.
 EINPARALLEL_INLINE labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
                                            const std::vector<index_function>& conditions,
-                                           const std::vector<index>& extents, element_type element);
+                                           const std::vector<index>& extents);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -23,7 +23,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, s
         if constexpr (is_complex<T>::value) {
             const T number = converted<T>(value);
             made = constant_vertex(element, &number, std::move(extents));
-        } else if constexpr (std::is_floating_point_v<T>) {
+        } else if constexpr (std::is_floating_point_v<T> || is_half<T>) {
             const T number = T(value.real());
             made = constant_vertex(element, &number, std::move(extents));
         }
@@ -58,7 +58,7 @@ EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor)
 
 EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, std::vector<index_function> at,
                                            const std::vector<index_function>& conditions,
-                                           const std::vector<index>& extents, element_type element) {
+                                           const std::vector<index>& extents) {
     const labelled_tensor tensor = with_dimension(of);
     const std::vector<index>& bounds = tensor.handle->bounds;
     at.resize(bounds.size());
@@ -70,8 +70,9 @@ EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, std::vecto
     at.insert(at.end(), conditions.begin(), conditions.end());
     const std::vector<label_id> labels = labels_in(at);
     const std::vector<interval> ranges = ranges_of(labels, extents);
-    return {view_vertex(tensor.handle, at, labels, ranges,
-                        view_vertex(scalar_vertex(element, 0), std::array<index_function, 1>{}, labels, ranges)),
+    return {view_vertex(
+                tensor.handle, at, labels, ranges,
+                view_vertex(scalar_vertex(tensor.handle->element, 0), std::array<index_function, 1>{}, labels, ranges)),
             labels, tensor.scale};
 }
 
@@ -96,7 +97,7 @@ EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, labe
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
                                                   const std::vector<index>& extents, label_span labels) {
-    const element_type element = tensor.handle->element;
+    const element_type element = computed(tensor.handle->element);
     term_statement copy(names, extents);
     copy.add(tensor.labels.size() == labels.size() ? tensor : broadcast(tensor, labels, extents), element);
     return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
@@ -108,7 +109,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, co
         return part.handle;
     }
     if (part.handle == nullptr) {
-        part.handle = scalar_vertex(of.element, 1, std::vector<index>(all.empty() ? 0 : 1, 1));
+        part.handle = scalar_vertex(computed(of.element), 1, std::vector<index>(all.empty() ? 0 : 1, 1));
     }
     return copied(part, names_of_dimensions(of), of.bounds, all);
 }

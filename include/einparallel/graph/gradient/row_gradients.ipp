@@ -75,10 +75,11 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     };
     const auto summed_backwards = [&](term_statement& statement, term_id term) {
         const labelled_tensor terms = statement.sum(term, labels, {});
-        const std::shared_ptr<vertex> back = copy(
-            {backwards(copy(
-                 terms.handle != nullptr ? terms : labelled_tensor{scalar_vertex(made->element, 1), {}, terms.scale})),
-             labels});
+        const std::shared_ptr<vertex> back =
+            copy({backwards(copy(terms.handle != nullptr
+                                     ? terms
+                                     : labelled_tensor{scalar_vertex(computed(made->element), 1), {}, terms.scale})),
+                  labels});
         const recording_builder::operand_type x{back, labels};
         return labelled_tensor{
             backwards(recording_builder(names).running(recording_builder::last_vertex{}, labels, x, along, adding)),
@@ -86,7 +87,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     };
     term_statement statement(made->form.names, made->extents);
     derivation& terms = statement.terms();
-    const element_type type = made->element;
+    const element_type type = computed(made->element);
     const term_id g = statement.add(gradient, type);
     const operand_read read{0, labels};
     if (sums.work().by == reduction::sum) {
@@ -151,6 +152,9 @@ EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std:
 /// Σ x · [token = v]: the same with x and the result in each other's place.
 EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
     select_work work = dynamic_cast<const called_kernel<select_work>&>(*made.work).work();
+    if (half_code_of(work.element) != 0) {
+        work = select_work_of<float>(std::move(work.indices), work.replaces);
+    }
     const std::size_t count = work.indices.size();
     const selection_labels all = labels_of_selection(made, count);
     const std::vector<std::string_view> names(all.names.begin(), all.names.end());
@@ -179,7 +183,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
                                         : labelled_tensor{by_dimension(made, gradient), out};
     std::vector<read_gradient> parts;
     if (work.replaces) {
-        labelled_tensor zero{scalar_vertex(made.element, 0), {}};
+        labelled_tensor zero{scalar_vertex(computed(made.element), 0), {}};
         operands[0] = broadcast(zero, x, all.extents);
         const whole_read old({g.handle, out});
         parts.push_back({&made, reads.back(), {record(out, &old), made.form.output}});
@@ -209,7 +213,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
         *std::find_if(x.begin(), x.end(), [&](label_id label) { return !made.form.in_output(label); });
     const std::vector<std::string_view> own_names(made.form.names.begin(), made.form.names.end());
     std::vector<read_gradient> parts;
-    with_element(made.element, [&]<class T>(std::type_identity<T> /*element*/) {
+    with_element(computed(made.element), [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_floating_point_v<T>) {
             const std::array<recording_builder::operand_type, 2> read{
                 recording_builder::operand_type{made.operands[0], x}, {made.operands[1], made.form.operands[1]}};

@@ -40,7 +40,7 @@ EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_re
                             broadcast(made, labels, extents).handle),
                 labels, scale};
     }
-    return read.where.empty() ? made : seen_at(made, at_labels(made.labels), read.where, extents, element);
+    return read.where.empty() ? made : seen_at(made, at_labels(made.labels), read.where, extents);
 }
 
 /// The labels of a read in the order in which they run through the tensor, if they do so once, row-major; else none.
@@ -151,7 +151,7 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     const element_type element = made.handle->element;
     labelled_tensor x = broadcast(made, own, extents);
     if (!inside.empty()) {
-        x = seen_at(x, at_labels(x.labels), inside, extents, element);
+        x = seen_at(x, at_labels(x.labels), inside, extents);
     }
     operands[0] = {x.handle, x.labels};
     labelled_tensor summed{nullptr, first_labels(out.size()), made.scale};
@@ -163,13 +163,13 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     });
     return bounds == tensor.bounds && all_in(back, [](const index_function& each) { return each.constant == 0; })
                ? summed
-               : seen_at(summed, back, {}, tensor.bounds, element);
+               : seen_at(summed, back, {}, tensor.bounds);
 }
 
 EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id term, const vertex& tensor,
                                              const operand_read& read, std::span<const operand_read* const> before,
                                              const std::vector<label_id>& space) {
-    const element_type element = tensor.element;
+    const element_type element = computed(tensor.element);
     const std::vector<index_function> left = read.at.empty() ? at_labels(read.labels) : read.at;
     std::vector<label_id> own = labels_in(left);
     std::stable_sort(own.begin(), own.end(), [&](label_id a, label_id b) {  // few points are left to be summed then
@@ -303,8 +303,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
             }
         }
         if (changes) {
-            statement.place(operand,
-                            seen_at(seen, functions, std::exchange(conditions, {}), statement.extents(), element));
+            statement.place(operand, seen_at(seen, functions, std::exchange(conditions, {}), statement.extents()));
         }
     }
     for (std::size_t label = 0; label < own.size(); ++label) {

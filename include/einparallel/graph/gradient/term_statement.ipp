@@ -13,20 +13,20 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The kernel of Σ scale · x · y · …
 EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type type, std::complex<double> scale,
-                                                                   std::size_t operands) {
+                                                                   std::size_t operands, half_bits halves = 0) {
     std::shared_ptr<const kernel> made;
     with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (is_complex<T>::value) {
             made = make_product_kernel<T>(converted<T>(scale), operands);
         } else if constexpr (std::is_floating_point_v<T>) {
-            made = make_product_kernel<T>(T(scale.real()), operands);
+            made = make_product_kernel<T>(T(scale.real()), operands, halves);
         }
     });
     return made;
 }
 
 EINPARALLEL_SELDOM term_id term_statement::add(const labelled_tensor& operand, element_type type) {
-    const term_id scale = terms_.number(type, operand.scale);
+    const term_id scale = terms_.number(computed(type), operand.scale);
     if (operand.handle == nullptr) {
         return scale;
     }
@@ -37,7 +37,7 @@ EINPARALLEL_SELDOM term_id term_statement::add(const labelled_tensor& operand, e
     if (known == operands_.end()) {
         operands_.push_back(operand);
         operands_.back().scale = 1;
-        terms_.add_operand(type);
+        terms_.add_operand(operand.handle->element);
     }
     return terms_.times(scale, terms_.operand(number));
 }
@@ -65,7 +65,7 @@ EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& opera
         read.push_back(add(from, from.handle->element));
     }
     keeps_.push_back(made->work);
-    return terms_.times(terms_.number(type, operand.scale),
+    return terms_.times(terms_.number(computed(type), operand.scale),
                         terms_.insert(made->work->program(), calls_of(*made), read));
 }
 
@@ -103,10 +103,20 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::contract(label_span o
     const std::vector<std::string_view> names = views_of_names();
     const recording_builder builder(names);
     constexpr recording_builder::last_vertex last{};
-    return read.size() > 2
-               ? builder.contract_pairwise(last, out, operands_at(read), product_kernel_of(type, scale, read.size()),
-                                           product_kernel_of(type, scale, 2), product_kernel_of(type, 1, 2))
-               : builder.record(last, out, operands_at(read), product_kernel_of(type, scale, read.size()));
+    const bool is_pair = read.size() <= 2;
+    std::vector<recording_builder::operand_type> operands = operands_at(read);
+    half_bits halves = 0;
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+        auto& [handle, labels] = operands[number];
+        if (const half_bits half = half_code_of(handle->element); half != 0 && !is_pair) {
+            handle = builder.record(std::nullopt, labels, {&operands[number], 1}, product_kernel_of(type, 1, 1, half));
+        } else {
+            halves |= half << 2 * number;
+        }
+    }
+    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, read.size(), halves))
+                   : builder.contract_pairwise(last, out, operands, product_kernel_of(type, scale, read.size()),
+                                               product_kernel_of(type, scale, 2), product_kernel_of(type, 1, 2));
 }
 
 EINPARALLEL_SELDOM labelled_tensor term_statement::sum(term_id term, label_span kept, label_span summed) {
@@ -137,7 +147,7 @@ EINPARALLEL_SELDOM labelled_tensor term_statement::product(factored_term product
     }
     const std::optional<std::size_t> only =
         product.factors.size() == 1 ? terms_.as_operand(product.factors[0]) : std::nullopt;
-    if (only && !sums && operands_[*only].labels.size() == labels.size()) {
+    if (only && !sums && operands_[*only].labels.size() == labels.size() && operands_[*only].handle->element == type) {
         labelled_tensor same = operands_[*only];
         same.scale = product.scale;
         return same;

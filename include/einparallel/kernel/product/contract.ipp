@@ -29,20 +29,21 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
 }
 
 template <Element T>
-void contract_pair(const block_call& call, T scale) {
-    if (product_of_few_points(call, scale)) {
+void contract_pair(const block_call& call, T scale, half_bits halves) {
+    if (halves == 0 && product_of_few_points(call, scale)) {
         return;
     }
     loop_nest nest(call);
     if (has_terms(nest, call, scale)) {
-        const auto start = [&](std::size_t operand) { return static_cast<const T*>(call.operands[operand].data); };
-        pair_contraction<T>(nest, start(0), start(1), static_cast<T*>(call.output.data), scale, call.mode).run();
+        pair_contraction<T>(nest, {call.operands[0].data, halves & 3U}, {call.operands[1].data, halves >> 2U & 3U},
+                            static_cast<T*>(call.output.data), scale, call.mode)
+            .run();
     }
 }
 
 /// … of one operand, or more than two.
 template <Element T>
-void contract_several(const block_call& call, T scale) {
+void contract_several(const block_call& call, T scale, half_bits halves) {
     loop_nest nest(call);
     if (!has_terms(nest, call, scale)) {
         return;
@@ -50,11 +51,11 @@ void contract_several(const block_call& call, T scale) {
     T* const output = static_cast<T*>(call.output.data);
     row_operands operands;
     for (const operand_block& operand : call.operands) {
-        operands.push_back({static_cast<const std::byte*>(operand.data), index(sizeof(T))});
+        operands.push_back(product_operand<T>{operand.data, halves >> 2 * operands.size() & 3U}.row());
     }
     nest.sort_by(0);
-    if (operands.size() == 1 && scale == T(1) && call.mode == write_mode::overwrite && nest.all_in_output() &&
-        call.operands[0].data != output) {
+    if (operands.size() == 1 && halves == 0 && scale == T(1) && call.mode == write_mode::overwrite &&
+        nest.all_in_output() && call.operands[0].data != output) {
         copy_nest(nest, sizeof(T), output, call.operands[0].data);
         return;
     }
@@ -63,19 +64,26 @@ void contract_several(const block_call& call, T scale) {
 }
 
 template <Element T>
-void contract_product(const block_call& call, T scale) {
+void contract_product(const block_call& call, T scale, half_bits halves) {
     const auto factor = static_cast<summed_as_t<T>>(scale);
-    call.operands.size() == 2 ? contract_pair(call, factor) : contract_several(call, factor);
+    call.operands.size() == 2 ? contract_pair(call, factor, halves) : contract_several(call, factor, halves);
 }
 
 template <Element T>
-op_program product_program(T scale, std::size_t operands) {
+op_program product_program(T scale, std::size_t operands, half_bits halves) {
     constexpr element_type type = element_type_of<T>();
-    op_program made(reduction::sum, std::vector<element_type>(operands, type));
+    std::vector<element_type> types(operands, type);
+    for (std::size_t operand = 0; operand < operands && halves != 0; ++operand) {
+        if (const half_bits half = halves >> 2 * operand & 3U; half != 0) {
+            types[operand] =
+                with_half(half, []<class Half>(std::type_identity<Half> /*half*/) { return element_type_of<Half>(); });
+        }
+    }
+    op_program made(reduction::sum, types);
     const auto join = [&](op_code code, std::initializer_list<op_register> arguments) {
         return made.call({code}, type, {}, arguments);
     };
-    op_register product = 0;
+    op_register product = join(op_code::cast, {0});
     if (scale == T(-1) && scale != T(1)) {
         product = join(op_code::negate, {product});
     } else if (scale != T(1)) {
@@ -88,8 +96,8 @@ op_program product_program(T scale, std::size_t operands) {
 }
 
 template <Element T>
-std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
-    return std::make_shared<product_kernel<T>>(scale, operands);
+std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands, half_bits halves) {
+    return std::make_shared<product_kernel<T>>(scale, operands, halves);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

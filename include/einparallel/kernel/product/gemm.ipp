@@ -102,7 +102,7 @@ private:
         /// @param packed, element bytes of an element in the micro-panels and in memory
         micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
             : width(panel),
-              step(((panel * depth * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
+              step(((panel * rounded_up(depth, 2) * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
               most(rounded_up(largest, panel)),
               packed(signed_of(packed_bytes)) {
             block.tile.unit = signed_of(element);

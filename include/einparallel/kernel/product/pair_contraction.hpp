@@ -11,6 +11,7 @@
 #include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/half_tile.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
@@ -29,11 +30,26 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// An operand with elements of type T; of a product of floats also with halves.
+template <Element T>
+struct product_operand {
+    const void* data = nullptr;
+    half_bits half = 0;
+
+    [[nodiscard]] index bytes() const { return half != 0 ? 2 : index(sizeof(T)); }
+    [[nodiscard]] const T* elements() const { return static_cast<const T*>(data); }
+    [[nodiscard]] const std::byte* at(index offset) const {
+        return static_cast<const std::byte*>(data) + offset * bytes();
+    }
+    [[nodiscard]] row_operand row() const { return {at(0), bytes(), half}; }
+};
+
 /// Contracts two operands.
 template <Element T>
 class pair_contraction {
 public:
-    pair_contraction(loop_nest& nest, const T* x, const T* y, T* z, T scale, write_mode mode)
+    pair_contraction(loop_nest& nest, const product_operand<T>& x, const product_operand<T>& y, T* z, T scale,
+                     write_mode mode)
         : nest_(nest), x_(x), y_(y), z_(z), scale_(scale), mode_(mode) {}
 
     void run() {
@@ -57,44 +73,78 @@ public:
 
 private:
     /// Sums the operand over its one-sided labels into dense scratch.
-    const T* reduced(std::size_t slot, const T* from, T* scratch) {
+    product_operand<T> reduced(std::size_t slot, const product_operand<T>& from, T* scratch) {
         const loop_nest reduction = take_one_sided(nest_, slot);
-        product_rows<T> worker(scratch, row_operands_at(from), T(1), write_mode::overwrite);
+        row_operands rows;
+        rows.push_back(from.row());
+        product_rows<T> worker(scratch, rows, T(1), write_mode::overwrite);
         run_rows(reduction, worker);
-        return scratch;
+        return {scratch};
     }
+    [[nodiscard]] bool has_halves() const { return std::is_same_v<T, float> && (x_.half | y_.half) != 0; }
 
     void multiply() {
         const contraction_decision decision = decide(nest_, element_type_of<T>(), mode_);
         if constexpr (std::is_floating_point_v<T>) {
-            if (decision.way == contraction_way::elementwise) {
+            if (decision.way == contraction_way::elementwise && !has_halves()) {
                 elementwise(decision.threads);
                 return;
             }
             if (decision.way == contraction_way::dots) {
+                const scratch_memory x = as_elements(x_slot, x_, decision.k);
+                const scratch_memory y = as_elements(y_slot, y_, decision.k);
                 dots(decision.k, decision.threads);
                 return;
             }
         }
-        if (decision.way != contraction_way::rows) {
+        const bool small = decision.way == contraction_way::small_products && decision.batch > 1;
+        const bool in_rows = decision.way == contraction_way::rows || decision.way == contraction_way::elementwise ||
+                             (small && has_halves());
+        if (!in_rows) {
             products(decision);
             return;
         }
         nest_.sort_by(z_slot);
-        product_rows<T> worker(z_, row_operands_at(x_, y_), scale_, mode_);
+        row_operands operands;
+        operands.push_back(x_.row());
+        operands.push_back(y_.row());
+        product_rows<T> worker(z_, operands, scale_, mode_);
         run_rows(nest_, worker);
+    }
+
+    /// Of halves that all dot products read floats are made once.
+    scratch_memory as_elements(std::size_t slot, product_operand<T>& operand, index length) {
+        bool moves = false;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            moves = moves || (nest_.in_output(loop) && nest_.of(loop)[slot] != 0);
+        }
+        const bool wanted = operand.half != 0 && !moves;
+        scratch_memory made(wanted ? std::size_t(length) * sizeof(T) : 0);
+        if constexpr (std::is_same_v<T, float>) {
+            if (wanted) {
+                widen(operand.half, reinterpret_cast<float*>(made.data()), operand.data, length);
+                operand = {made.data()};
+            }
+        }
+        return made;
     }
 
     /// A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
     void products(const contraction_decision& decision) {
         const std::size_t a_slot = decision.swapped ? y_slot : x_slot;
         const std::size_t b_slot = decision.swapped ? x_slot : y_slot;
-        const T* const a = decision.swapped ? y_ : x_;
-        const T* const b = decision.swapped ? x_ : y_;
+        const product_operand<T>& a_operand = decision.swapped ? y_ : x_;
+        const product_operand<T>& b_operand = decision.swapped ? x_ : y_;
+        const T* const a = a_operand.elements();
+        const T* const b = b_operand.elements();
         gemm_call<T> call;
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call);
+        if (has_halves()) {
+            packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
+            return;
+        }
         if constexpr (std::is_floating_point_v<T>) {
             if (decision.in_lanes) {
                 const batch_in_lanes<T> product(call);
@@ -125,11 +175,19 @@ private:
             }
             return;
         }
-        const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        run_blocked(kernel, call,
-                    {nest_, batch, a, a_slot, b, b_slot, z_, call.add, decision.threads, decision.threads_inside});
+        packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
     }
 
+    void packed(gemm_call<T>& call, const odometer::loop_list& batch, const product_operand<T>& a, std::size_t a_slot,
+                const product_operand<T>& b, std::size_t b_slot, const contraction_decision& decision) {
+        tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
+        if constexpr (std::is_same_v<T, float>) {
+            kernel = has_halves() ? half_tile_kernel(a.half, b.half, &call.scale) : kernel;
+        }
+        run_blocked(
+            kernel, call,
+            {nest_, batch, a.data, a_slot, b.data, b_slot, z_, call.add, decision.threads, decision.threads_inside});
+    }
     /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
     /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
     /// at least, since the other operand is packed anew for each.
@@ -180,13 +238,13 @@ private:
         }
         const index rows = odometer(nest_, outer).size();
         plane.streams =
-            on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
+            on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_.data && z_ != y_.data;
         const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
             with_best_instructions([&](auto set) {
                 vector_product<T, set.value>::products(
                     part, z_ + (at[z_slot] + first_row * part.z_row + first),
-                    x_ + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
-                    y_ + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+                    x_.elements() + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
+                    y_.elements() + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
             });
             if (part.streams) {
                 end_streaming();
@@ -214,8 +272,9 @@ private:
     /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
     void dots(index length, int threads) {
         constexpr index stretch = index{1} << 16;
-        constexpr int some = 4;
+        constexpr int some = dot_functions<T>::rows;
         nest_.sort_by(z_slot);
+        const dot_functions<T> dot(x_.half, y_.half);
         odometer::loop_list points = output_loops(nest_);
         index extent = 1;
         index moves[3] = {0, 0, 0};
@@ -232,20 +291,17 @@ private:
         const auto visit = [&](const index* at, index from, index count) {
             for (index begin = from * at_once; begin < (from + count) * at_once; begin += at_once) {
                 const index first = std::min(begin, extent - at_once);
-                const T* const x = x_ + at[x_slot] + first * moves[x_slot];
-                const T* const y = y_ + at[y_slot] + first * moves[y_slot];
+                const std::byte* const x = x_.at(at[x_slot] + first * moves[x_slot]);
+                const std::byte* const y = y_.at(at[y_slot] + first * moves[y_slot]);
                 small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
                 const auto add_up = [&](index part, index parts) {
                     const even_part own(stretches, part, parts);
                     for (index number = own.begin; number < own.end; ++number) {
                         const index start = number * stretch;
                         const index terms = std::min(stretch, length - start);
-                        with_best_instructions([&](auto set) {
-                            using code = vector_product<T, set.value>;
-                            together
-                                ? code::template dots<some>(length, x, moves[x_slot], y, moves[y_slot], sums.data())
-                                : code::template dots<1>(terms, x + start, 0, y + start, 0, &sums[std::size_t(number)]);
-                        });
+                        together ? dot.some(length, x, moves[x_slot], y, moves[y_slot], sums.data())
+                                 : dot.one(terms, x + start * x_.bytes(), 0, y + start * y_.bytes(), 0,
+                                           &sums[std::size_t(number)]);
                         report(nest_.hook, at_once * terms);
                     }
                 };
@@ -264,8 +320,8 @@ private:
     }
 
     loop_nest& nest_;
-    const T* x_;
-    const T* y_;
+    product_operand<T> x_;
+    product_operand<T> y_;
     T* z_;
     T scale_;
     write_mode mode_;

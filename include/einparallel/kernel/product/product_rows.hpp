@@ -4,11 +4,15 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -24,6 +28,56 @@ public:
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+        if constexpr (std::is_same_v<T, float>) {
+            if (any_in(this->operands(), [](const row_operand& each) { return each.half != 0; })) {
+                accumulate_halves(places, moves, count, first);
+                return;
+            }
+        }
+        accumulate_elements(places, moves, count, first);
+    }
+
+    void write(index number, index offset, index move, index count) override {
+        for (index at = number; scale_ != T(1) && at < number + count; ++at) {
+            sums_[at] = op::prod(scale_, sums_[at]);
+        }
+        write_row(number, offset, move, count);
+    }
+
+    void run_own(const row_walk& walk, index place) override {
+        const bool piece = place != to_output;
+        product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
+                         piece ? write_mode::overwrite : mode_);
+        run_walk(walk, own);
+    }
+
+private:
+    static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
+
+    /// Halves are read as rows of floats. @pre two operands at most
+    void accumulate_halves(const std::byte* const* places, const index* moves, index count, bool first) {
+        alignas(64) float wide[2][width];
+        const std::byte* rows[2] = {};
+        index steps[2] = {};
+        for (std::size_t number = 0; number < this->operands().size(); ++number) {
+            rows[number] = places[number];
+            steps[number] = moves[number];
+            if (const half_bits half = this->operands()[number].half; half != 0) {
+                const index read = moves[number] == 0 ? 1 : count;
+                const bool together = read == 1 || moves[number] == 1;
+                std::uint16_t gathered[width];
+                if (!together) {
+                    copy_rows(2, {gathered}, {places[number], moves[number]}, read);
+                }
+                widen(half, wide[number], together ? static_cast<const void*>(places[number]) : gathered, read);
+                rows[number] = reinterpret_cast<const std::byte*>(wide[number]);
+                steps[number] = moves[number] == 0 ? 0 : 1;
+            }
+        }
+        accumulate_elements(rows, steps, count, first);
+    }
+
+    void accumulate_elements(const std::byte* const* places, const index* moves, index count, bool first) {
         const std::size_t operands = this->operands().size();
         const auto operand = [places](std::size_t number) { return reinterpret_cast<const T*>(places[number]); };
         if (operands == 1 && moves[0] == 1 && !first) {
@@ -60,23 +114,6 @@ public:
             reduce(result(0), reinterpret_cast<const std::byte*>(terms), count);
         }
     }
-
-    void write(index number, index offset, index move, index count) override {
-        for (index at = number; scale_ != T(1) && at < number + count; ++at) {
-            sums_[at] = op::prod(scale_, sums_[at]);
-        }
-        write_row(number, offset, move, count);
-    }
-
-    void run_own(const row_walk& walk, index place) override {
-        const bool piece = place != to_output;
-        product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
-                         piece ? write_mode::overwrite : mode_);
-        run_walk(walk, own);
-    }
-
-private:
-    static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
 
     T scale_;
     alignas(64) T sums_[width];

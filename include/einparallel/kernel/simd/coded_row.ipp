@@ -52,7 +52,7 @@ row_function row_of_choice(unsigned numbers) {
 /// visit(std::type_identity<T>()) for a type that there are rows of.
 void with_coded_element(element_type type, const auto& visit) {
     with_element(type, [&]<class T>(std::type_identity<T> identity) {
-        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, index>) {
+        if constexpr ((!std::is_integral_v<T> && !is_half<T>) || std::is_same_v<T, index>) {
             visit(identity);
         }
     });
@@ -60,6 +60,13 @@ void with_coded_element(element_type type, const auto& visit) {
 
 EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, element_type of, unsigned numbers) {
     row_function found = nullptr;
+    if (const half_bits half = half_code_of(of) | half_code_of(result); half != 0) {  // to float, and from there
+        with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) {
+            found = half_code_of(of) != 0 ? row_function_of<0, unchanged, float, Half>()
+                                          : row_function_of<0, unchanged, Half, float>();
+        });
+        return code == op_code::cast && computed(of) == computed(result) ? found : nullptr;
+    }
     with_coded_element(of, [&]<class T>(std::type_identity<T> /*of*/) {
         using functors = coded_functors<T>;
         if (code == op_code::choice) {
@@ -90,6 +97,10 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
 
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element) {
     row_reduction found;
+    if (const half_bits half = half_code_of(element); half != 0) {  // nothing is summed: in halves
+        with_half(half,
+                  [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
+    }
     with_coded_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         if (by == reduction::sum) {
             found = row_reduction_of<T>(op::sum);

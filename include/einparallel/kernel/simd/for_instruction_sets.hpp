@@ -1,7 +1,8 @@
 // Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
 // its functions need, that of functions in which no multiplication is fused with an addition (clang fuses inside one
 // expression only), its vectors' bytes, the rows of its micro-kernel, a store of a vector of doubles that leaves the
-// caches alone, and whether there are square roots of 32 bytes. No #pragma once. Nothing else gives one body several
+// caches alone, conversions of vectors of float16, where it has them (every processor with AVX2 has), and whether there
+// are square roots of 32 bytes. No #pragma once. Nothing else gives one body several
 // targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow target
 // before it inlines it into one of wide target.
 
@@ -66,19 +67,50 @@
 #define EINPARALLEL_DETAIL_ROOTS 1
 #endif
 #define EINPARALLEL_DETAIL_SET avx2
-#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
+#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,f16c")))
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
+#if !defined(__CUDACC__)
+#define EINPARALLEL_DETAIL_TO_FLOAT(x, half)              \
+    typedef short eight __attribute__((vector_size(16))); \
+    x = __builtin_ia32_vcvtph2ps256((eight)(half))
+#define EINPARALLEL_DETAIL_TO_HALF(half, x) half = (shorts)__builtin_ia32_vcvtps2ph256(x, 0)
+#if !defined(__clang__)
+#define EINPARALLEL_DETAIL_TO_WORDS(wide, half)           \
+    typedef short eight __attribute__((vector_size(16))); \
+    wide = (words)__builtin_ia32_pmovzxwd256((eight)(half))
+#endif
+#endif
 #include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_TO_FLOAT
+#undef EINPARALLEL_DETAIL_TO_HALF
+#undef EINPARALLEL_DETAIL_TO_WORDS
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_STORE
 #define EINPARALLEL_DETAIL_SET avx512
-#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f,avx512vl")))
+#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,f16c,avx512f,avx512vl")))
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f,avx512vl"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
+#if !defined(__CUDACC__)
+#define EINPARALLEL_DETAIL_TO_FLOAT(x, half)                \
+    typedef short sixteen __attribute__((vector_size(32))); \
+    x = __builtin_ia32_vcvtph2ps512_mask((sixteen)(half), vector{}, (unsigned short)(-1), 4)
+#define EINPARALLEL_DETAIL_TO_HALF(half, x)                 \
+    typedef short sixteen __attribute__((vector_size(32))); \
+    half = (shorts)__builtin_ia32_vcvtps2ph512_mask(x, 0, sixteen{}, (unsigned short)(-1))
+#if !defined(__clang__)
+#define EINPARALLEL_DETAIL_TO_WORDS(wide, half)              \
+    typedef short sixteen __attribute__((vector_size(32)));  \
+    typedef int integers16 __attribute__((vector_size(64))); \
+    wide = (words)__builtin_ia32_pmovzxwd512_mask((sixteen)(half), integers16{}, (unsigned short)(-1))
+#endif
+#endif
 #include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_TO_FLOAT
+#undef EINPARALLEL_DETAIL_TO_HALF
+#undef EINPARALLEL_DETAIL_TO_WORDS
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_UNFUSED

@@ -7,6 +7,7 @@
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_half.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -114,6 +115,18 @@ private:
                 elementary<Function::code>(
                     into, static_cast<const Out*>(from[0]),
                     sizeof...(In) > 1 ? static_cast<const Out*>(from[sizeof...(In) - 1]) : nullptr, count);
+                return;
+            }
+        }
+        if constexpr (std::is_same_v<Function, unchanged> && Numbers == 0) {
+            using Given = std::tuple_element_t<0, std::tuple<In...> >;
+            if constexpr (is_half<Given> && std::is_same_v<Out, float>) {
+                vector_half<Given, instruction_set::EINPARALLEL_DETAIL_SET>::widen(
+                    into, static_cast<const Given*>(from[0]), count);
+                return;
+            } else if constexpr (is_half<Out> && std::is_same_v<Given, float>) {
+                vector_half<Out, instruction_set::EINPARALLEL_DETAIL_SET>::narrow(
+                    into, static_cast<const float*>(from[0]), count);
                 return;
             }
         }

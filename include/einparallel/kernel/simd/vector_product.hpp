@@ -6,6 +6,7 @@
 #define EINPARALLEL_DETAIL_VECTOR_PRODUCT
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_half.hpp>
 #include <einparallel/notation/box.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -35,6 +36,46 @@ struct vector_product;
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/kernel/simd/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Dot products of one row and of `rows` at once (vector_product::dots), of operands that may be halves.
+template <class T>
+struct dot_functions {
+    using function = void (*)(index count, const void* x, index x_row, const void* y, index y_row, T* into);
+    static constexpr int rows = 4;
+    function one = nullptr;
+    function some = nullptr;
+
+    dot_functions(half_bits x, half_bits y) {
+        const auto with_element = [](half_bits half, const auto& visit) {
+            if constexpr (std::is_same_v<T, float>) {
+                half == 0 ? visit(std::type_identity<T>()) : with_half(half, visit);
+            } else {
+                visit(std::type_identity<T>());
+            }
+        };
+        with_element(x, [&]<class X>(std::type_identity<X> /*x*/) {
+            with_element(y, [&]<class Y>(std::type_identity<Y> /*y*/) {
+                one = dots<1, X, Y>();
+                some = dots<rows, X, Y>();
+            });
+        });
+    }
+
+private:
+    template <int Rows, class X, class Y>
+    static function dots() {
+        return with_best_instructions([](auto set) -> function { return &run<Rows, X, Y, decltype(set)::value>; });
+    }
+    template <int Rows, class X, class Y, instruction_set Set>
+    static void run(index count, const void* x, index x_row, const void* y, index y_row, T* into) {
+        vector_product<T, Set>::template dots<Rows>(count, static_cast<const X*>(x), x_row, static_cast<const Y*>(y),
+                                                    y_row, into);
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif
 #else
@@ -98,8 +139,9 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     /// Σ x·y of `count` neighbours, of Rows rows at once, which lie x_row and y_row apart: memory answers several
     /// streams faster than one. The order of summation does not depend on x_row and y_row.
-    template <int Rows>
-    EINPARALLEL_DETAIL_TARGET static void dots(index count, const T* x, index x_row, const T* y, index y_row, T* into) {
+    /// Halves are read as floats.
+    template <int Rows, class X, class Y>
+    EINPARALLEL_DETAIL_TARGET static void dots(index count, const X* x, index x_row, const Y* y, index y_row, T* into) {
         constexpr int chains = 8 / Rows;
         vector sums[Rows][chains];
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
@@ -110,16 +152,17 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         index at = 0;
         for (; at + chains * lanes <= count; at += chains * lanes) {
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                ask_ahead<Rows>(x + row * x_row + at);
+                ask_ahead<Rows>(y + row * y_row + at);
                 EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
-                    sums[row][chain] += *reinterpret_cast<const loose*>(x + row * x_row + at + chain * lanes) *
-                                        *reinterpret_cast<const loose*>(y + row * y_row + at + chain * lanes);
+                    sums[row][chain] +=
+                        read(x + row * x_row + at + chain * lanes) * read(y + row * y_row + at + chain * lanes);
                 }
             }
         }
         for (; at + lanes <= count; at += lanes) {
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                sums[row][0] += *reinterpret_cast<const loose*>(x + row * x_row + at) *
-                                *reinterpret_cast<const loose*>(y + row * y_row + at);
+                sums[row][0] += read(x + row * x_row + at) * read(y + row * y_row + at);
             }
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
@@ -128,12 +171,29 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             }
             T sum = 0;
             for (index rest = at; rest < count; ++rest) {
-                sum += x[row * x_row + rest] * y[row * y_row + rest];
+                sum += computed(x[row * x_row + rest]) * computed(y[row * y_row + rest]);
             }
             for (index lane = 0; lane < lanes; ++lane) {
                 sum += sums[row][0][lane];
             }
             into[row] = sum;
+        }
+    }
+
+private:
+    /// Of halves a step reads too few bytes for the processor to fetch as far ahead as the memory is fast.
+    template <int Rows, class X>
+    static void ask_ahead(const X* x) {
+        if constexpr (is_half<X> && Rows > 1) {
+            __builtin_prefetch(x + 1024);
+        }
+    }
+    template <class X>
+    EINPARALLEL_DETAIL_TARGET static vector read(const X* x) {
+        if constexpr (is_half<X>) {
+            return vector_half<X, instruction_set::EINPARALLEL_DETAIL_SET>::read(x);
+        } else {
+            return *reinterpret_cast<const loose*>(x);
         }
     }
 };

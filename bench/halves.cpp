@@ -1,0 +1,109 @@
+// Products of halves beside those of floats: large matrices, and a matrix by a vector, which reads every element once,
+// beside a sum over as many bytes. One thread, medians. Prints a table.
+//   halves [rounds]
+
+#include <einparallel.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+namespace ep = einparallel;
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, k);
+
+int rounds = 7;
+
+double median_seconds(const std::function<void()>& work) {
+    std::vector<double> seconds;
+    for (int round = 0; round <= rounds; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(seconds.begin() + 1, seconds.end());  // the first one fills the caches
+    return seconds[1 + seconds.size() / 2 - 1];
+}
+
+template <class T>
+ep::array<T, 2> matrix(ep::index rows, ep::index columns, int period) {
+    ep::array<T, 2> x({rows, columns});
+    for (ep::index at = 0; at < x.size(); ++at) {
+        x.data()[at] = T(float(at * 7 % period) - 6.0F);
+    }
+    return x;
+}
+
+/// Seconds of Z(i, k) = A(i, j) · B(j, k), B transposed in memory or not.
+template <class A, class B>
+double product(ep::index m, ep::index n, bool turned) {
+    const ep::array<A, 2> a = matrix<A>(m, n, 13);
+    const ep::array<B, 2> b = matrix<B>(n, n, 11);
+    ep::array<float, 2> z({m, n});
+    return median_seconds([&] {
+        if (turned) {
+            z(i, k) = a(i, j) * b(k, j);
+        } else {
+            z(i, k) = a(i, j) * b(j, k);
+        }
+    });
+}
+
+/// Seconds of a sum over as many bytes, which is all that reading them costs.
+double reading(std::size_t bytes) {
+    const std::vector<std::uint64_t> words(bytes / 8, 3);
+    volatile std::uint64_t kept = 0;
+    return median_seconds([&] {
+        std::uint64_t sums[32] = {};
+        for (std::size_t at = 0; at + 32 <= words.size(); at += 32) {
+            for (std::size_t lane = 0; lane < 32; ++lane) {
+                sums[lane] += words[at + lane];
+            }
+        }
+        for (const std::uint64_t sum : sums) {
+            kept = kept + sum;
+        }
+    });
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    rounds = count > 1 ? std::atoi(words[1]) : rounds;
+    std::printf("%s\n\nmatrix products, as fast as floats:\n%6s %7s %9s %8s %8s %8s %8s\n", ep::local_kernels().c_str(),
+                "n", "B", "Gflop/s", "bf16", "f16", "f*bf16", "bf16*f16");
+    for (const ep::index n : {1024, 2048, 4096}) {
+        for (const bool turned : {false, true}) {
+            const double floats = product<float, float>(n, n, turned);
+            std::printf("%6td %7s %9.1f %8.2f %8.2f %8.2f %8.2f\n", n, turned ? "(k, j)" : "(j, k)",
+                        2e-9 * double(n * n * n) / floats, floats / product<ep::bfloat16, ep::bfloat16>(n, n, turned),
+                        floats / product<ep::float16, ep::float16>(n, n, turned),
+                        floats / product<float, ep::bfloat16>(n, n, turned),
+                        floats / product<ep::bfloat16, ep::float16>(n, n, turned));
+            std::fflush(stdout);
+        }
+    }
+    std::printf(
+        "\nmatrix by vector, GB/s of the matrix, and the share of a sum over its bytes:\n%6s %7s %16s %16s %16s\n", "n",
+        "B", "float", "bf16", "f16");
+    for (const ep::index n : {4096, 8192}) {
+        for (const bool turned : {false, true}) {
+            std::printf("%6td %7s", n, turned ? "(k, j)" : "(j, k)");
+            const auto show = [&](double seconds, std::size_t element) {
+                const std::size_t bytes = std::size_t(n * n) * element;
+                std::printf(" %9.1f (%.2f)", 1e-9 * double(bytes) / seconds, reading(bytes) / seconds);
+            };
+            show(product<float, float>(1, n, turned), 4);
+            show(product<float, ep::bfloat16>(1, n, turned), 2);
+            show(product<float, ep::float16>(1, n, turned), 2);
+            std::printf("\n");
+        }
+    }
+    return 0;
+}

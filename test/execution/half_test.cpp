@@ -1,0 +1,124 @@
+// Tensors of halves over the ranks: what a run gives is what a rank alone computes, whatever the plan; halves travel as
+// such, and sums that are pending as floats.
+
+#include <support/blocks.hpp>
+
+#include <einparallel.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+namespace half_run_test {
+
+namespace {
+
+namespace ep = einparallel;
+EINPARALLEL_LABELS(i, j, k, l);
+
+template <class T>
+ep::array<T, 2> random_matrix(ep::index rows, ep::index columns, unsigned seed) {
+    std::mt19937 random(seed);
+    ep::array<T, 2> x({rows, columns});
+    for (ep::index row = 0; row < rows; ++row) {
+        for (ep::index column = 0; column < columns; ++column) {
+            // Few bits: sums of products are exact in float, in whatever order.
+            x(row, column) = T(float(int(random() % 15) - 7) / 8);
+        }
+    }
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a chain of products of halves is rounded where it has a name, on all ranks alike", Half,
+                   ep::float16, ep::bfloat16) {
+    ep::context world(MPI_COMM_WORLD);
+    const auto a = random_matrix<Half>(19, 23, 1);
+    const auto b = random_matrix<Half>(23, 17, 2);
+    const auto c = random_matrix<float>(17, 21, 3);
+    ep::array<Half, 2> ab({19, 17}), expected({19, 21}), total({19, 21});
+    ab(i, k) = a(i, j) * b(j, k);
+    expected(i, l) = relu(ep::sum(k, ab(i, k) * c(k, l)));
+    total(i, l) = expected(i, l) + ep::sum(k, ab(i, k) * c(k, l)) / 4;
+    for (const ep::objective minimised : {ep::objective::time, ep::objective::bytes, ep::objective::paper}) {
+        const auto A = ep::placeholder<Half>({19, 23});
+        const auto B = ep::placeholder<Half>({23, 17});
+        const auto C = ep::placeholder<float>({17, 21});
+        ep::tensor<Half, 2> AB, Z, T;
+        AB(i, k) = A(i, j) * B(j, k);
+        Z(i, l) = relu(ep::sum(k, AB(i, k) * C(k, l)));
+        T(i, l) = Z(i, l) + ep::sum(k, AB(i, k) * C(k, l)) / 4;
+        const ep::plan plan = ep::decompose({.processes = world.size(), .objective = minimised}, AB, Z, T);
+        const ep::results made = plan.run(world, ep::bind(A, a), ep::bind(B, b), ep::bind(C, c));
+        const auto product = made.get(AB).allgather();
+        const auto result = made.get(Z).allgather();
+        const auto sum = made.get(T).allgather();
+        int wrong = 0;
+        for (ep::index row = 0; row < 19; ++row) {
+            for (ep::index column = 0; column < 17; ++column) {
+                wrong += product(row, column).bits() == ab(row, column).bits() ? 0 : 1;
+            }
+            for (ep::index column = 0; column < 21; ++column) {
+                wrong += result(row, column).bits() == expected(row, column).bits() ? 0 : 1;
+                wrong += sum(row, column).bits() == total(row, column).bits() ? 0 : 1;
+            }
+        }
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE_TEMPLATE("gradients of halves are summed in float and rounded once", Half, ep::float16, ep::bfloat16) {
+    ep::context world(MPI_COMM_WORLD);
+    const auto x = random_matrix<Half>(8, 12, 4);
+    const auto w = random_matrix<Half>(12, 6, 5);
+    ep::array<ep::index, 1> token({8});
+    for (ep::index row = 0; row < 8; ++row) {
+        token(row) = (3 * row) % 5;
+    }
+    const auto table = random_matrix<Half>(5, 6, 6);
+    const auto check = [&](auto type) {
+        using T = typename decltype(type)::type;
+        const auto X = ep::placeholder<T>({8, 12});
+        const auto W = ep::placeholder<T>({12, 6});
+        const auto E = ep::placeholder<T>({5, 6});
+        const auto at = ep::placeholder<ep::index>({8});
+        ep::tensor<float, 2> Y;
+        Y(i, k) = tanh(ep::sum(j, X(i, j) * W(j, k))) + E(at(i), k) * 3;
+        ep::tensor<float, 0> loss;
+        // The gradient by every other element of W is one of E, as it is.
+        loss() = ep::sum(Y(i, k) * Y(i, k)) + ep::sum(exp(W(j, k))) + ep::sum(E(l, k) * W(2 * l, k));
+        const auto [dX, dW, dE] = ep::gradient(loss, X, W, E);
+        const ep::plan plan = ep::decompose({.processes = world.size()}, loss, dX, dW, dE);
+        const auto as = [](const auto& given) {
+            ep::array<T, 2> made;
+            made(i, j) = given(i, j);
+            return made;
+        };
+        const ep::results made =
+            plan.run(world, ep::bind(X, as(x)), ep::bind(W, as(w)), ep::bind(E, as(table)), ep::bind(at, token));
+        return std::tuple(made.get(dX).allgather(), made.get(dW).allgather(), made.get(dE).allgather());
+    };
+    const auto [dX, dW, dE] = check(std::type_identity<Half>());
+    const auto [wide_dX, wide_dW, wide_dE] = check(std::type_identity<float>());
+    const auto apart = [](const auto& half, const auto& wide) {
+        const float ulp = std::is_same_v<Half, ep::float16> ? 0x1p-10F : 0x1p-7F;
+        float most = 0;
+        for (ep::index row = 0; row < half.extent(0); ++row) {
+            for (ep::index column = 0; column < half.extent(1); ++column) {
+                const float size = std::abs(wide(row, column)) + 1e-3F;
+                most = std::max(most, std::abs(float(half(row, column)) - wide(row, column)) / (size * ulp));
+            }
+        }
+        return most;
+    };
+    CHECK(apart(dX, wide_dX) < 0.51F);
+    CHECK(apart(dW, wide_dW) < 0.51F);
+    CHECK(apart(dE, wide_dE) < 0.51F);
+}
+
+}  // namespace half_run_test
