@@ -58,6 +58,7 @@ namespace einparallel {}
 #include <einparallel/graph/random.hpp>
 #include <einparallel/graph/shape.hpp>
 #include <einparallel/io/npy.hpp>
+#include <einparallel/io/safetensors.hpp>
 
 // Plans, computed for any number of ranks.
 #include <einparallel/cost/lower_bound.hpp>
@@ -74,7 +75,7 @@ namespace einparallel {}
 #include <einparallel/data/block_cyclic.hpp>
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/execute.hpp>
-#include <einparallel/data/save_npy.hpp>
+#include <einparallel/data/save.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>

@@ -5,8 +5,10 @@
 
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/evaluate.hpp>
-#include <einparallel/data/save_npy.hpp>
+#include <einparallel/data/save.hpp>
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/io/npy.hpp>
+#include <einparallel/io/safetensors.hpp>
 
 #include <support/graphs.hpp>
 
@@ -159,6 +161,48 @@ TEST_CASE("results of a plan, whatever their cut, and tensors of rank 0 and with
     CHECK(same(z, all));
     CHECK(same(sum, sum.allgather()));
     CHECK(same(y, y.allgather()));
+}
+
+TEST_CASE("tensors of several types are saved by their names as safetensors, and loaded") {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(i, j);
+    const auto A = ep::generate<double>({7, 5}, [](auto row, auto column) { return double(10 * row + column); });
+    ep::tensor<double, 2> Z;
+    ep::tensor<ep::bfloat16, 1> rows;
+    ep::tensor<float, 0> total;
+    Z(i, j) = 2.0 * A(i, j);
+    rows(i) = ep::sum(j, A(i, j));
+    total() = A(i, j);
+    const auto [z, r, t] = ep::evaluate(world, Z, rows, total);
+    const temporary file("all.safetensors");
+    ep::save_safetensors(file.path, {{"layers.0.z", z}, {"rows", r}, {"total", t}});
+    const ep::safetensors_file written(file.path);
+    CHECK(written.names() == std::vector<std::string>{"layers.0.z", "rows", "total"});
+    CHECK(written.type("rows") == ep::element_type_of<ep::bfloat16>());
+    CHECK(written.shape("layers.0.z") == std::vector<ep::index>{7, 5});
+    ep::tensor<double, 2> again;
+    ep::tensor<ep::bfloat16, 1> rows_again;
+    again(i, j) = ep::load_safetensors<double, 2>(file.path, "layers.0.z")(i, j);
+    rows_again(i) = ep::load_safetensors<ep::bfloat16, 1>(written, "rows")(i);
+    const auto [read, read_rows] = ep::evaluate(world, again, rows_again);
+    const ep::array<double, 2> all = read.allgather();
+    const ep::array<ep::bfloat16, 1> sums = read_rows.allgather();
+    for (ep::index row = 0; row < 7; ++row) {
+        CHECK(all(row, 4) == 2.0 * double(10 * row + 4));
+        CHECK(sums(row).bits() == ep::bfloat16(double(50 * row + 10)).bits());
+    }
+    const std::string twice = ep::detail::failure_of("", [&] {
+        ep::save_safetensors(file.path, {{"z", z}, {"z", z}});
+    });
+    CHECK(twice == "save_safetensors: two tensors are called 'z'");
+    const std::string quoted = ep::detail::failure_of("", [&] { ep::save_safetensors(file.path, {{"z\"", z}}); });
+    CHECK(quoted.find("have no quotes") != std::string::npos);
+    CHECK(same_everywhere(world, quoted));
+    ep::tensor<double, 2> missing;
+    missing(i, j) = ep::load_safetensors<double, 2>(file.path, "y")(i, j);
+    const std::string sentence = ep::detail::failure_of("", [&] { static_cast<void>(ep::evaluate(world, missing)); });
+    CHECK(sentence.find("has no tensor 'y'") != std::string::npos);
+    CHECK(same_everywhere(world, sentence));
 }
 
 TEST_CASE("what cannot be written is one sentence on every rank, and nobody waits") {

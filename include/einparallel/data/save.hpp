@@ -1,13 +1,17 @@
 #pragma once
-// Writes a distributed tensor to one .npy file, all ranks at once.
+// Writes distributed tensors to one file, all ranks at once: one to an .npy file, several by their names as
+// safetensors.
 
 #include <einparallel/data/collect.hpp>
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace einparallel {
 
@@ -16,6 +20,22 @@ namespace EINPARALLEL_DETAIL {
 /// @param most_bytes that a rank gives to MPI in one call
 EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path,
                                   std::size_t most_bytes = std::size_t{1} << 30);
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A distributed tensor and its name in a file.
+struct saved_tensor {
+    std::string name;
+    detail::distributed_part part;
+
+    template <class T, std::size_t Rank>
+    saved_tensor(std::string called, const distributed<T, Rank>& elements)
+        : name(std::move(called)), part(elements.part()) {}
+};
+
+namespace EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -36,6 +56,16 @@ void save_npy(const Path& path, const Elements& elements) {
     if constexpr (fits) {
         detail::save_part(detail::checked(elements.part()), path);
     }
+}
+
+/// Writes distributed tensors of one context to a .safetensors file, in this order, as save_npy does: a checkpoint,
+/// which ep::load_safetensors and the format's other readers read.
+///
+///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}});
+/// @throws error, the same on every rank, where names are used twice, paths, names or tensors are not the same on all
+/// ranks, or the file cannot be written
+inline void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors) {
+    detail::save_named_parts(path, tensors);
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -1,14 +1,16 @@
 #pragma once
 
-#include <einparallel/data/save_npy.hpp>
+#include <einparallel/data/save.hpp>
 
 #include <einparallel/data/collect.ipp>
 #include <einparallel/data/part.ipp>
 #include <einparallel/io/file.hpp>
 #include <einparallel/io/npy_header.hpp>
+#include <einparallel/io/safetensors.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 
 #include <mpi.h>
@@ -17,6 +19,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,62 +60,106 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
             {"MPI_File_write_all wrote ", written * unit_bytes, " of ", here.bytes, " bytes"});
 }
 
-EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
-    const std::shared_ptr<context_state> world = context_of(part);
-    const exclusive guard(*world, "save_npy");
+/// Writes tensors one behind the other, after a preamble. `who` says for whom, `same` what all ranks must agree on.
+EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& path,
+                                   std::span<const distributed_part> parts, fingerprint same,
+                                   function_ref<std::string()> write_preamble, std::size_t most_bytes) {
+    const std::shared_ptr<context_state> world = context_of(parts.front());
+    const exclusive guard(*world, who.c_str());
     const communicator& control = world->control;
-    const std::vector<index>& bounds = part.where->bounds();
-    const element_type element = part.elements.element;
     std::string failure;
     const auto attempt = [&](const std::string& doing, function_ref<void()> f) {
         const std::string thrown = failure_of("", f);
         failure = !failure.empty() || thrown.empty() ? failure : doing + (thrown[0] == ':' ? "" : ": ") + thrown;
     };
+    struct slice {
+        std::size_t part;
+        std::uint64_t begin;  ///< of the part, behind the preamble
+        box_type there;       ///< in the file
+        box_type here;        ///< in memory
+    };
     std::string preamble;
-    std::vector<std::pair<box_type, box_type>> slices;  // in the file, in memory
-    distributed_part here;
-    attempt("save_npy", [&] {
-        preamble = npy_preamble(element, bounds);
-        here = on_host(part);
-        const strided_box& elements = here.elements;
-        for_each_slab(elements.held, element.bytes, most_bytes, [&](const box& slab) {
-            slices.emplace_back(type_of_box(whole_box(bounds), slab, element.bytes),
-                                type_of_box(elements.held, slab, element.bytes, largest_count, elements.strides));
-        });
+    std::vector<slice> slices;
+    std::vector<distributed_part> own;
+    std::uint64_t bytes = 0;  // of all elements
+    attempt(who, [&] {
+        preamble = write_preamble();
+        for (const distributed_part& part : parts) {
+            require(context_of(part) == world, {"the tensors are not of one context"});
+            const std::vector<index>& bounds = part.where->bounds();
+            const std::size_t element_bytes = part.elements.element.bytes;
+            own.push_back(on_host(part));
+            const strided_box& elements = own.back().elements;
+            for_each_slab(elements.held, element_bytes, most_bytes, [&](const box& slab) {
+                slices.push_back({own.size() - 1, bytes, type_of_box(whole_box(bounds), slab, element_bytes),
+                                  type_of_box(elements.held, slab, element_bytes, largest_count, elements.strides)});
+            });
+            bytes += std::uint64_t(whole_box(bounds).size()) * element_bytes;
+        }
     });
+    for (const distributed_part& part : parts) {
+        same.add(fingerprint_of(part, 0)).add(name_of_element(part.elements.element));
+    }
     agree(control, failure,
-          {{fingerprint().add(fingerprint_of(part, 0)).add(name_of_element(element)).add(path).value(),
-            "save_npy: the ranks do not save the same tensor to the same file"}});
+          {{same.add(path).value(), who + ": the ranks do not save the same tensor to the same file"}});
 
     std::optional<output_file> made;  // by rank 0
-    attempt("save_npy", [&] {
+    attempt(who, [&] {
         if (control.rank() == 0) {
             made.emplace(path);
-            made->reserve(preamble.size() + std::uint64_t(whole_box(bounds).size()) * element.bytes);
+            made->reserve(preamble.size() + bytes);
         }
     });
     agree(control, failure);
-    const std::string doing = "save_npy: '" + path + "': rank " + std::to_string(control.rank());
+    const std::string doing = who + ": '" + path + "': rank " + std::to_string(control.rank());
     MPI_File file = MPI_FILE_NULL;
     attempt(doing, [&] { file = open_together(control, path); });
     agree(control, failure);
     std::uint64_t rounds = ~std::uint64_t(slices.size());  // the smallest complement: the most slices
     allreduce_minimum(control, {&rounds, 1});
     slices.resize(std::size_t(~rounds));
-    for (const auto& each : slices) {  // clang 14 does not capture structured bindings
+    for (const slice& each : slices) {
+        const strided_box& elements = own[each.part].elements;
         attempt(doing, [&] {
-            write_together(file, preamble.size(), each.first, here.elements.data, each.second, element.bytes);
+            write_together(file, preamble.size() + each.begin, each.there, elements.data, each.here,
+                           elements.element.bytes);
         });
     }
     attempt(doing, [&] { check_mpi(MPI_File_close(&file), "MPI_File_close"); });
     agree(control, failure);
-    attempt("save_npy", [&] {
+    attempt(who, [&] {
         if (made) {
             made->write(preamble.data(), preamble.size(), 0);
             made->close();
         }
     });
     agree(control, failure);
+}
+
+EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
+    save_parts(
+        "save_npy", path, {&part, 1}, {}, [&] { return npy_preamble(part.elements.element, part.where->bounds()); },
+        most_bytes);
+}
+
+EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors) {
+    expect(!tensors.empty(), "save_safetensors: no tensor is given");
+    std::vector<std::string> names;
+    std::vector<element_type> types;
+    std::vector<std::vector<index>> shapes;
+    std::vector<distributed_part> parts;
+    fingerprint same;
+    for (const saved_tensor& each : tensors) {
+        require(!found_in(each.name, names), {"save_safetensors: two tensors are called '", each.name, "'"});
+        names.push_back(each.name);
+        parts.push_back(checked(each.part));
+        types.push_back(parts.back().elements.element);
+        shapes.push_back(parts.back().where->bounds());
+        same.add(each.name);
+    }
+    save_parts(
+        "save_safetensors", path, parts, same, [&] { return safetensors_preamble(names, types, shapes); },
+        std::size_t{1} << 30);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

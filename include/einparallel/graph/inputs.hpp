@@ -19,6 +19,8 @@
 
 namespace einparallel {
 
+class safetensors_file;  // io/safetensors.hpp
+
 namespace EINPARALLEL_DETAIL {
 
 /// Calls visit(indices) for every element of a box in row-major order, the first dimensions of `at` being chosen.
@@ -75,6 +77,11 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bound
 
 /// The vertex of load_npy; one that failed where the file does not hold such a tensor.
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
+
+/// The vertex of load_safetensors. @param known  the file, where it is open already
+EINPARALLEL_INLINE std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
+                                                              const std::string& name, element_type element,
+                                                              std::size_t rank);
 
 /// A function makes elements of type T from as many indices.
 template <class T, class Function, std::size_t... Dimension>
@@ -164,6 +171,27 @@ auto load_npy(const std::string& path) {
         return detail::refused();
     }
 }
+
+/// An input read from a tensor of a .safetensors file, or of those that an index lists (model.safetensors.index.json):
+/// as load_npy. Of a file that is open already its header is not read again.
+///@{
+template <class T = detail::refused, std::size_t... Rank>
+auto load_safetensors(const std::string& path, const std::string& name) {
+    constexpr bool said = Element<T> && sizeof...(Rank) == 1;
+    static_assert(said,
+                  "ep::load_safetensors: element type and number of dimensions are said: "
+                  "ep::load_safetensors<float, 2>(path, name)");
+    if constexpr (said) {
+        return tensor<T, Rank...>(detail::safetensors_vertex(path, nullptr, name, element_type_of<T>(), (Rank + ...)));
+    } else {
+        return detail::refused();
+    }
+}
+template <Element T, std::size_t Rank>
+tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string& name) {
+    return tensor<T, Rank>(detail::safetensors_vertex({}, &file, name, element_type_of<T>(), Rank));
+}
+///@}
 
 }  // namespace EINPARALLEL_WAY
 

@@ -3,6 +3,7 @@
 #include <einparallel/graph/inputs.hpp>
 
 #include <einparallel/io/npy.hpp>
+#include <einparallel/io/safetensors.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <algorithm>
@@ -52,6 +53,21 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, e
         file.require(element, rank);
         const auto read = [file](const box& region, void* destination) { file.read_box(region, destination); };
         return input_vertex(file.shape(), element, std::make_shared<function_source>(path, read));
+    } catch (const std::exception& failed) {
+        return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
+    }
+}
+
+EINPARALLEL_SELDOM std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
+                                                              const std::string& name, element_type element,
+                                                              std::size_t rank) {
+    try {
+        const safetensors_file file = known != nullptr ? *known : safetensors_file(path);
+        file.require(name, element, rank);
+        const auto read = [file, name](const box& region, void* destination) {
+            file.read_box(name, region, destination);
+        };
+        return input_vertex(file.shape(name), element, std::make_shared<function_source>(name, read));
     } catch (const std::exception& failed) {
         return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }

@@ -26,8 +26,10 @@
 #include <einparallel/graph/text.ipp>
 #include <einparallel/graph/vertex.ipp>
 #include <einparallel/io/box_reader.ipp>
+#include <einparallel/io/json_reader.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
+#include <einparallel/io/safetensors.ipp>
 #include <einparallel/layout/cycles.ipp>
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>

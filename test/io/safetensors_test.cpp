@@ -1,0 +1,203 @@
+// Files of the safetensors format: as PyTorch writes them, mutated ones, and the sentences about them.
+
+#include <einparallel/io/safetensors.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace safetensors_test {
+
+namespace {
+
+namespace ep = einparallel;
+
+/// A file that goes with the object.
+struct temporary_file {
+    std::string path;
+
+    temporary_file(const std::string& name, std::string_view content)
+        : path("/tmp/einparallel_" + std::to_string(::getpid()) + "_" + name) {
+        std::ofstream(path, std::ios::binary).write(content.data(), std::streamsize(content.size()));
+    }
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+    ~temporary_file() { std::remove(path.c_str()); }
+};
+
+/// A file with this header, and so many bytes 0, 1, 2, … of elements.
+std::string file_of(const std::string& header, std::size_t data) {
+    std::string made;
+    for (int byte = 0; byte < 8; ++byte) {
+        made += char(static_cast<unsigned char>(header.size() >> 8 * byte));
+    }
+    made += header;
+    for (std::size_t byte = 0; byte < data; ++byte) {
+        made += char(static_cast<unsigned char>(byte));
+    }
+    return made;
+}
+
+const std::string sound =
+    R"({"__metadata__":{"format":"pt","n":"1"},"w":{"dtype":"I16","shape":[2,3],"data_offsets":[0,12]},)"
+    R"("layers.0.b":{"dtype":"BF16","shape":[4],"data_offsets":[12,20]}, "s" : { "shape" : [], "dtype":"U8",)"
+    R"("data_offsets":[20,21]},"none":{"dtype":"F32","shape":[0,5],"data_offsets":[21,21]}})";
+
+std::string refused(const std::string& content) {
+    const temporary_file file("bad.safetensors", content);
+    try {
+        const ep::safetensors_file opened(file.path);
+        return "";
+    } catch (const ep::error& wrong) {
+        const std::string sentence = wrong.what();
+        return sentence.substr(sentence.find("' ") + 2);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("names, types, shapes and boxes of the tensors of a file") {
+    const temporary_file made("sound.safetensors", file_of(sound, 21));
+    const ep::safetensors_file file(made.path);
+    CHECK(file.names() == std::vector<std::string>{"layers.0.b", "none", "s", "w"});
+    CHECK(file.type("w") == ep::element_type_of<std::int16_t>());
+    CHECK(file.type("layers.0.b") == ep::element_type_of<ep::bfloat16>());
+    CHECK(file.shape("w") == std::vector<ep::index>{2, 3});
+    CHECK(file.shape("s").empty());
+    CHECK(!file.contains("v"));
+    std::vector<std::int16_t> box(4);
+    file.read_box("w", {{{0, 2}, {1, 3}}}, box.data());
+    CHECK(box == std::vector<std::int16_t>{0x0302, 0x0504, 0x0908, 0x0b0a});
+    std::uint8_t one = 0;
+    file.read_box("s", {}, &one);
+    CHECK(one == 20);
+    file.read_box("none", {{{0, 0}, {0, 5}}}, nullptr);
+    CHECK_THROWS_WITH_AS(file.read_box("w", {{{0, 3}, {0, 3}}}, box.data()),
+                         doctest::Contains("a box outside of tensor 'w' is asked for"), ep::error);
+    CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<float>(), 2),
+                         doctest::Contains("tensor 'w' has elements of type I16, and f4 is asked for"), ep::error);
+    CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<std::int16_t>(), 1),
+                         doctest::Contains("tensor 'w' has rank 2, and rank 1 is asked for"), ep::error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(file.shape("v")), doctest::Contains("has no tensor 'v'"), ep::error);
+}
+
+TEST_CASE("several files by their index") {
+    const temporary_file first("one.safetensors",
+                               file_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2));
+    const temporary_file second("two.safetensors",
+                                file_of(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})", 3));
+    const auto name_of = [](const temporary_file& file) { return file.path.substr(5); };
+    const auto index_of = [&](const std::string& where) {
+        return R"({"metadata":{"total_size":3},"weight_map":{"a":")" + name_of(first) + R"(","b":")" + where + "\"}}";
+    };
+    const temporary_file index("model.index.json", index_of(name_of(second)));
+    const ep::safetensors_file file(index.path);
+    CHECK(file.names() == std::vector<std::string>{"a", "b"});
+    std::uint8_t one = 0;
+    file.read_box("b", {{{0, 1}}}, &one);
+    CHECK(one == 2);
+    const auto refusal = [&](const std::string& text) {
+        const temporary_file bad("bad.index.json", text);
+        try {
+            const ep::safetensors_file opened(bad.path);
+            return std::string();
+        } catch (const ep::error& wrong) {
+            return std::string(wrong.what());
+        }
+    };
+    CHECK(refusal(index_of("../two")).find("lists the file '../two', which is not beside it") != std::string::npos);
+    CHECK(refusal(index_of(name_of(first))).find("lists tensor 'b' in '") != std::string::npos);
+    CHECK(refusal("{}").find("is no index of safetensors: it has no weight_map") != std::string::npos);
+    CHECK(refusal(index_of("missing")).find("missing' cannot be opened") != std::string::npos);
+}
+
+TEST_CASE("sentences about what is wrong with a file") {
+    CHECK(refused(file_of(sound, 21)) == "");
+    CHECK(refused("abc") == "is no safetensors file: it has only 3 bytes");
+    CHECK(refused(std::string(8, '\xff') + "{}").find("is no safetensors file, or truncated: its header would have") ==
+          0);
+    CHECK(refused(file_of(sound, 20)) ==
+          "has tensor 's' outside of its 20 bytes of elements: it is truncated, or wrong");
+    const auto tensor = [](const std::string& type, const std::string& shape, const std::string& offsets) {
+        return file_of(R"({"w":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}",
+                       64);
+    };
+    CHECK(refused(tensor("F8_E4M3", "[2]", "[0,2]")) ==
+          "has tensor 'w' of type F8_E4M3; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and "
+          "BOOL");
+    CHECK(refused(tensor("F32", "[2]", "[0,4]")) == "has 4 bytes of tensor 'w', and type and shape need 8");
+    CHECK(refused(tensor("F32", "[4611686018427387904,4]", "[0,64]")).find("has a number above 2^62") == 0);
+    CHECK(refused(tensor("F32", "[4611686018427387903,4]", "[0,64]")) ==
+          "has 64 bytes of tensor 'w', and type and shape need more than there can be");
+    CHECK(refused(tensor("F32", "[99999999999999999999]", "[0,64]")) == "has a header with a number above 2^64 - 1");
+    CHECK(refused(tensor("F32", "[-1]", "[0,64]")).find("has a header with '-1]") == 0);
+    CHECK(refused(tensor("F32", "[1.5]", "[0,64]")).find("where a whole number belongs") != std::string::npos);
+    CHECK(refused(tensor("F32", "[2]", "[8,0]")).find("has tensor 'w' outside of its 64 bytes") == 0);
+    CHECK(refused(tensor("F32", "[2]", "[0,8,16]")).find("has tensor 'w' outside") == 0);
+    CHECK(refused(file_of(R"({"w":{"dtype":"U8","shape":[2]}})", 2)) == "says no data_offsets of tensor 'w'");
+    CHECK(refused(file_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],)"
+                          R"("data_offsets":[1,3]}})",
+                          3)) == "has tensors 'a' and 'b' at the same bytes");
+    CHECK(refused(file_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],)"
+                          R"("data_offsets":[1,2]}})",
+                          2)) == "has two tensors 'a'");
+    CHECK(refused(file_of(R"({"a" 1})", 0)) == "has a header that is no JSON: ':' is missing before '1}'");
+    CHECK(refused(file_of(R"({"a)", 0)) == "has a header with an open quotation mark");
+    CHECK(refused(file_of("{} x", 0)) == "has text behind its header");
+    CHECK(refused(file_of(R"({"__metadata__":)" + std::string(100, '[') + "}", 0)) ==
+          "has a header that is nested more than 64 deep");
+}
+
+TEST_CASE("mutated files are read or refused in a sentence, whatever they say") {
+    std::mt19937 random(11);
+    const std::string whole = file_of(sound, 21);
+    int refusals = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        std::string content = whole;
+        for (unsigned change = 0; change <= trial % 4U && !content.empty(); ++change) {
+            const std::size_t at = random() % content.size();
+            switch (random() % 5) {
+                case 0:
+                    content[at] = char(random());
+                    break;
+                case 1:
+                    content.erase(at, 1 + random() % 9);
+                    break;
+                case 2:
+                    content.insert(at, content.substr(random() % content.size(), 1 + random() % 30));
+                    break;
+                case 3:
+                    content[at] = "0123456789[]{},:\"-\\"[random() % 19];
+                    break;
+                default:
+                    content.resize(at + 1);
+            }
+        }
+        const temporary_file made("mutated.safetensors", content);
+        try {
+            const ep::safetensors_file file(made.path);
+            for (const std::string& name : file.names()) {
+                const ep::box all = ep::whole_box(file.shape(name));
+                REQUIRE(all.size() * ep::index(file.type(name).bytes) <= ep::index(content.size()));
+                std::vector<char> elements(std::size_t(all.size()) * file.type(name).bytes + 1);
+                file.read_box(name, all, elements.data());
+            }
+        } catch (const ep::error& wrong) {
+            ++refusals;
+            REQUIRE(std::string_view(wrong.what()).find(made.path) != std::string_view::npos);
+        }
+    }
+    CHECK(refusals > 500);
+    CHECK(refusals < 2000);
+}
+
+}  // namespace safetensors_test
