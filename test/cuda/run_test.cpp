@@ -256,6 +256,35 @@ TEST_CASE("gradients run on devices: formulas that the library derived are progr
     world.release_memory();
 }
 
+TEST_CASE_TEMPLATE("halves on devices are the host's: floats between, rounded once", Half, ep::float16, ep::bfloat16) {
+    standin::restart({.seed = 2, .devices = 2});
+    ep::context world(MPI_COMM_WORLD);
+    const auto eighths = [](auto a, auto b) { return float((7 * a + 3 * b) % 15 - 7) / 8; };  // sums are exact
+    const ep::tensor<Half, 2> A = ep::generate<Half>({9, 12}, eighths);
+    const ep::tensor<Half, 2> B = ep::generate<Half>({12, 7}, eighths);
+    const ep::tensor<float, 2> C = ep::generate<float>({7, 5}, eighths);
+    ep::tensor<Half, 2> AB, Z, turned;
+    AB(i, k) = A(i, j) * B(j, k);
+    Z(i, l) = relu(ep::sum(k, AB(i, k) * C(k, l))) + ep::max(k, AB(i, k));
+    turned(k, i) = AB(i, k);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, AB, Z, turned);
+    const ep::results here = plan.run(world);
+    const ep::results there = plan.run(world, ep::on_device);
+    const auto compare = [&](const auto& tensor) {
+        const auto wanted = here.get(tensor).allgather();
+        const auto found = there.get(tensor).allgather();
+        int wrong = 0;
+        for (ep::index at = 0; at < wanted.size(); ++at) {
+            wrong += found.data()[at].bits() == wanted.data()[at].bits() ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+    };
+    compare(AB);
+    compare(Z);
+    compare(turned);
+    world.release_memory();
+}
+
 TEST_CASE("constants measured on devices are the same bits on all ranks, and plans with them are right") {
     standin::restart({.seed = 4});
     ep::context world(MPI_COMM_WORLD);

@@ -25,9 +25,10 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::strin
 
 /// A distributed tensor and its name in a file.
 struct saved_tensor {
-    std::string name;
-    detail::distributed_part part;
+    std::string name;               ///< in the file
+    detail::distributed_part part;  ///< this rank's elements
 
+    /// As in {"W", W}.
     template <class T, std::size_t Rank>
     saved_tensor(std::string called, const distributed<T, Rank>& elements)
         : name(std::move(called)), part(elements.part()) {}

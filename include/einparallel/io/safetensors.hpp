@@ -51,6 +51,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Of all tensors, sorted.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
+    /// There is a tensor of this name.
     [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
     /// Of a tensor. @throws error where there is none of this name
     ///@{

@@ -19,13 +19,16 @@ template <char Kind>
 class half_type {
 public:
     half_type() = default;
+    /// The nearest one, rounded once.
+    ///@{
     constexpr half_type(float x) : bits_(Kind == 'B' ? brain_of(x) : binary_of(x)) {}  // NOLINT
-    /// Rounded once.
-    constexpr half_type(double x) : half_type(odd(x)) {}  // NOLINT(google-explicit-constructor)
+    constexpr half_type(double x) : half_type(odd(x)) {}                               // NOLINT
     template <class T>
         requires std::is_integral_v<T>
     constexpr half_type(T x) : half_type(odd(double(x))) {}  // NOLINT(google-explicit-constructor)
+    ///@}
 
+    /// The same number.
     constexpr operator float() const {  // NOLINT(google-explicit-constructor)
         const auto sign = std::uint32_t(bits_ & 0x8000U) << 16U;
         const auto rest = std::uint32_t(bits_ & 0x7fffU);
@@ -40,6 +43,7 @@ public:
 
     /// As it is stored.
     [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
+    /// The one that is stored so.
     static constexpr half_type of_bits(std::uint16_t bits) {
         half_type made{};
         made.bits_ = bits;
