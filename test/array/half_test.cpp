@@ -325,6 +325,54 @@ TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, ep::fl
     CHECK(counted(0).bits() == Half(5000).bits());
 }
 
+TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as floats", Half, ep::float16,
+                   ep::bfloat16) {
+    std::mt19937 random(9);
+    ep::array<Half, 2> x({3, 4});
+    ep::array<Half, 2> y({4, 3});
+    ep::array<Half, 2> v({3, 5});
+    fill(x, random);
+    fill(y, random);
+    fill(v, random);
+    ep::array<float, 2> a, b, c;
+    a(i, j) = x(i, j);
+    b(j, k) = y(j, k);
+    c(k, t) = v(k, t);
+    const auto apart = [](const ep::array<float, 2>& made, const ep::array<float, 2>& expected) {
+        float most = made.extents() == expected.extents() ? 0.0F : 1.0F;
+        for (ep::index at = 0; at < expected.size() && most < 1; ++at) {
+            most = std::max(most, std::abs(made.data()[at] - expected.data()[at]));
+        }
+        return most;
+    };
+    ep::array<float, 2> made, expected;
+    made(i, k) = ep::padded(x, {1, 0}, {1, 0}, 0)(i, j) * y(j, k);
+    expected(i, k) = ep::padded(a, {1, 0}, {1, 0}, 0)(i, j) * b(j, k);
+    CHECK(apart(made, expected) < 1e-6F);
+    ep::array<float, 2> joined, joined_expected;
+    joined(i, j) = ep::concatenate(0, x, x)(i, j);
+    joined_expected(i, j) = ep::concatenate(0, a, a)(i, j);
+    CHECK(apart(joined, joined_expected) == 0);
+    joined(i, j) = ep::softmax(j, ep::concatenate(0, x, x)(i, j));
+    joined_expected(i, j) = ep::softmax(j, ep::concatenate(0, a, a)(i, j));
+    CHECK(apart(joined, joined_expected) < 1e-6F);
+    ep::array<float, 2> all, wanted;
+    wanted(i, t) = a(i, j) * b(j, k) * c(k, t);
+    all(i, t) = x(i, j) * y(j, k) * v(k, t);
+    CHECK(apart(all, wanted) < 1e-5F);
+    all(i, t) = a(i, j) * y(j, k) * v(k, t);
+    CHECK(apart(all, wanted) < 1e-5F);
+    all(i, t) = ep::einsum<"ij,jk,kt->it">(x, y, v)(i, t);
+    CHECK(apart(all, wanted) < 1e-5F);
+    all = ep::einsum(std::string("ij,jk,kt->it"), x, y, v);
+    CHECK(apart(all, wanted) < 1e-5F);
+    // A function's own halves.
+    const auto rounded = [](float z) { return Half(z); };
+    all(k, t) = ep::softmax(t, ep::map(rounded, c(k, t) / 3));
+    wanted(k, t) = ep::softmax(t, c(k, t) / 3);
+    CHECK(apart(all, wanted) < 1e-2F);
+}
+
 TEST_CASE("halves in subscripts, in other types and as text") {
     std::mt19937 random(8);
     ep::array<ep::bfloat16, 2> x({20, 30});

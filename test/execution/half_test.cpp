@@ -72,6 +72,32 @@ TEST_CASE_TEMPLATE("a chain of products of halves is rounded where it has a name
     }
 }
 
+TEST_CASE("products that read halves keep their places where the planner chooses an order") {
+    ep::context world(MPI_COMM_WORLD);
+    const auto a = random_matrix<ep::bfloat16>(4, 6, 7);
+    const auto b = random_matrix<ep::float16>(6, 5, 8);
+    const auto c = random_matrix<float>(5, 7, 9);
+    ep::array<float, 2> expected({4, 7});
+    expected(i, l) = ep::sum(k, ep::sum(j, a(i, j) * b(j, k)) * c(k, l));
+    const auto A = ep::placeholder<ep::bfloat16>({4, 6});
+    const auto B = ep::placeholder<ep::float16>({6, 5});
+    const auto C = ep::placeholder<float>({5, 7});
+    ep::tensor<float, 2> nested, flat;
+    nested(i, l) = ep::sum(k, ep::sum(j, A(i, j) * B(j, k)) * C(k, l));
+    flat(i, l) = A(i, j) * B(j, k) * C(k, l);
+    for (const ep::order order : {ep::order::fewest_operations, ep::order::best_plan}) {
+        const ep::plan plan = ep::decompose({.processes = world.size(), .order = order}, nested, flat);
+        const ep::results made = plan.run(world, ep::bind(A, a), ep::bind(B, b), ep::bind(C, c));
+        for (const auto& result : {made.get(nested).allgather(), made.get(flat).allgather()}) {
+            int wrong = 0;
+            for (ep::index at = 0; at < expected.size(); ++at) {
+                wrong += result.data()[at] == expected.data()[at] ? 0 : 1;
+            }
+            CHECK(wrong == 0);
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("gradients of halves are summed in float and rounded once", Half, ep::float16, ep::bfloat16) {
     ep::context world(MPI_COMM_WORLD);
     const auto x = random_matrix<Half>(8, 12, 4);

@@ -114,8 +114,13 @@ constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
 template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
+    // More than two factors are floats, which halves become on the way.
+    constexpr bool reads_halves = []<class... T>(type_list<T...> /*leaves*/) {
+        return (is_half<T> || ...);
+    }(typename leaf_types<E>::type{});
     return factors<Statement, E, Out, E>::only_leaves && !has_pieces<E> && is_product<Statement, Out, E> &&
-           Statement::template fills_left<E> && !(aggregates && loses<typename E::value_type, Out>);
+           !(reads_halves && E::leaf_count > 2) && Statement::template fills_left<E> &&
+           !(aggregates && loses<typename E::value_type, Out>);
 }();
 
 // --- execution

@@ -52,7 +52,7 @@ struct pieces_operand : array_operand<T, Rank> {
 };
 template <class T, std::size_t Rank>
 block_handle handle_of(const pieces_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data(), sizeof(T), held.pieces.get()};
+    return {held.data, held.extents, held.strides.data(), sizeof(T), held.pieces.get(), half_code<T>};
 }
 
 /// A statement or einsum that is one product, as constants of the unit.

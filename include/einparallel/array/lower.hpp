@@ -61,9 +61,6 @@ constexpr std::size_t leaves_before(std::size_t position) {
     return leaves;
 }
 
-template <class T>
-inline constexpr bool is_divisible = std::is_floating_point_v<T> || is_complex<T>::value;
-
 /// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
 /// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
 inline constexpr std::size_t unfit = std::size_t(-1) / 4;
@@ -94,8 +91,9 @@ struct factors<Statement, Whole, T, join_node<times, A, B>> {
 /// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
 /// divided: 49 / 49 is 1.
 template <class Statement, class Whole, class T, class Number>
-inline constexpr bool divides_by_scale =
-    is_divisible<T>&& std::is_same_v<Number, T>&& Statement::template aggregates<Whole> && (leaf_count<Whole> > 1);
+inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_complex<T>::value) &&
+                                         std::is_same_v<Number, T>&& Statement::template aggregates<Whole> &&
+                                         (leaf_count<Whole> > 1);
 template <class Statement, class Whole, class T, class A, class Number>
 struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : factors<Statement, Whole, T, A> {
     static constexpr std::size_t count =
@@ -307,12 +305,13 @@ private:
     /// An operand of elements that are computed with.
     template <class E>
     operand computed_operand(const E& node) {
-        const operand x = as_operand(node);
-        if constexpr (is_half<typename E::value_type>) {
-            const std::array<operand, 1> half{x};
-            return {builder_.template product<float>(std::nullopt, x.labels, std::span(half), 1.0F), x.labels};
+        if constexpr (!is_half<typename E::value_type>) {
+            return as_operand(node);
+        } else if constexpr (requires { node.operand; }) {
+            const std::array<operand, 1> x{as_operand(node)};
+            return {builder_.template product<float>(std::nullopt, x[0].labels, std::span(x), 1.0F), x[0].labels};
         } else {
-            return x;
+            return {vertex_of<float>(std::nullopt, node), labels_of(node)};
         }
     }
 

@@ -15,6 +15,13 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// A contraction that takes its turn in any order. Kernels of those that read halves know which operands they are.
+EINPARALLEL_SELDOM bool may_take_turns(const vertex& each) {
+    return each.is_free_contraction() && !any_in(each.operands, [](const std::shared_ptr<vertex>& operand) {
+               return half_code_of(operand->element) != 0;
+           });
+}
+
 /// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where
 /// another label has it. @param readings of every vertex, as an operand or an output
 EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std::vector<std::size_t>& readings,
@@ -34,7 +41,7 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
             std::vector<label_id> read_as = list_of(each.form.operands[operand], [&known = known](label_id label) {
                 return label == no_label ? no_label : known[std::size_t(label)];
             });
-            if (!below.is_free_contraction() || !below.is_intermediate || readings[input] > 1 ||
+            if (!may_take_turns(below) || !below.is_intermediate || readings[input] > 1 ||
                 below.element != each.element || found_in(no_label, read_as)) {
                 tree.leaves.push_back(input);
                 tree.labels.push_back(std::move(read_as));
@@ -71,7 +78,7 @@ EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& gra
     std::vector<product_tree> found;
     std::vector<bool> taken(graph.vertices.size(), false);
     for (std::size_t number = graph.vertices.size(); number-- > 0;) {
-        if (!taken[number] && graph.vertices[number]->is_free_contraction()) {
+        if (!taken[number] && may_take_turns(*graph.vertices[number])) {
             product_tree tree = product_at(graph, readings, number);
             for_each_in(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
             if (tree.leaves.size() > 2) {
