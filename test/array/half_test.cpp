@@ -84,6 +84,15 @@ void check_rounding() {
     CHECK(Half(inf).bits() == nearest<Half>(1e300));
     CHECK(Half(3).bits() == nearest<Half>(3));
     CHECK(Half(true) == 1);
+    for (const int shift : {62, 61, 57, 54, 40}) {  // a hair above the middle of two bfloat16, and below
+        const std::int64_t middle = (std::int64_t{1} << shift) + (std::int64_t{1} << (shift - 8));
+        const auto large = ep::bfloat16(double(middle) * (1 + 0x1p-30));
+        CHECK(ep::bfloat16(middle + 1).bits() == large.bits());
+        CHECK(ep::bfloat16(-middle - 1).bits() == (large.bits() | 0x8000));
+        CHECK(ep::bfloat16(std::uint64_t(middle) + 1).bits() == large.bits());
+        CHECK(ep::bfloat16(middle - 1).bits() == ep::bfloat16(double(middle) * (1 - 0x1p-30)).bits());
+        CHECK(ep::bfloat16(middle).bits() == ep::bfloat16(std::ldexp(1.0, shift)).bits());  // to even
+    }
 }
 
 /// Elements near 1, exactly what they are.
@@ -309,6 +318,18 @@ TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, ep::fl
     CHECK(rows(2, 200).bits() == x(17, 200).bits());
     CHECK(shifted.extent(1) == 299);
     CHECK(shifted(3, 298).bits() == Half(float(x(3, 299)) + float(x(3, 298))).bits());
+    // Parts on the left, and what would be rounded again and again.
+    ep::array<Half, 1> part({6});
+    ep::array<Half, 1> added({5});
+    for (ep::index at = 0; at < 5; ++at) {
+        part(at) = x(0, at);
+        added(at) = x(1, at);
+    }
+    part(5) = x(0, 5);
+    part(i + 1) += added(i) / 3;
+    CHECK(part(0).bits() == x(0, 0).bits());
+    CHECK(part(4).bits() == Half(float(x(0, 4)) + float(x(1, 3)) / 3).bits());
+    CHECK_THROWS_WITH_AS(part(i + j) += added(i) * ep::iota(j) * 0.5F, doctest::Contains("add to floats"), ep::error);
     // What several tokens name is added up in float.
     ep::array<Half, 1> counted({2});
     counted(0) = Half(0);
@@ -334,10 +355,10 @@ TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as
     fill(x, random);
     fill(y, random);
     fill(v, random);
-    ep::array<float, 2> a, b, c;
-    a(i, j) = x(i, j);
-    b(j, k) = y(j, k);
-    c(k, t) = v(k, t);
+    ep::array<float, 2> wide_x, wide_y, wide_v;
+    wide_x(i, j) = x(i, j);
+    wide_y(j, k) = y(j, k);
+    wide_v(k, t) = v(k, t);
     const auto apart = [](const ep::array<float, 2>& made, const ep::array<float, 2>& expected) {
         float most = made.extents() == expected.extents() ? 0.0F : 1.0F;
         for (ep::index at = 0; at < expected.size() && most < 1; ++at) {
@@ -347,20 +368,20 @@ TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as
     };
     ep::array<float, 2> made, expected;
     made(i, k) = ep::padded(x, {1, 0}, {1, 0}, 0)(i, j) * y(j, k);
-    expected(i, k) = ep::padded(a, {1, 0}, {1, 0}, 0)(i, j) * b(j, k);
+    expected(i, k) = ep::padded(wide_x, {1, 0}, {1, 0}, 0)(i, j) * wide_y(j, k);
     CHECK(apart(made, expected) < 1e-6F);
     ep::array<float, 2> joined, joined_expected;
     joined(i, j) = ep::concatenate(0, x, x)(i, j);
-    joined_expected(i, j) = ep::concatenate(0, a, a)(i, j);
+    joined_expected(i, j) = ep::concatenate(0, wide_x, wide_x)(i, j);
     CHECK(apart(joined, joined_expected) == 0);
     joined(i, j) = ep::softmax(j, ep::concatenate(0, x, x)(i, j));
-    joined_expected(i, j) = ep::softmax(j, ep::concatenate(0, a, a)(i, j));
+    joined_expected(i, j) = ep::softmax(j, ep::concatenate(0, wide_x, wide_x)(i, j));
     CHECK(apart(joined, joined_expected) < 1e-6F);
     ep::array<float, 2> all, wanted;
-    wanted(i, t) = a(i, j) * b(j, k) * c(k, t);
+    wanted(i, t) = wide_x(i, j) * wide_y(j, k) * wide_v(k, t);
     all(i, t) = x(i, j) * y(j, k) * v(k, t);
     CHECK(apart(all, wanted) < 1e-5F);
-    all(i, t) = a(i, j) * y(j, k) * v(k, t);
+    all(i, t) = wide_x(i, j) * y(j, k) * v(k, t);
     CHECK(apart(all, wanted) < 1e-5F);
     all(i, t) = ep::einsum<"ij,jk,kt->it">(x, y, v)(i, t);
     CHECK(apart(all, wanted) < 1e-5F);
@@ -368,8 +389,8 @@ TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as
     CHECK(apart(all, wanted) < 1e-5F);
     // A function's own halves.
     const auto rounded = [](float z) { return Half(z); };
-    all(k, t) = ep::softmax(t, ep::map(rounded, c(k, t) / 3));
-    wanted(k, t) = ep::softmax(t, c(k, t) / 3);
+    all(k, t) = ep::softmax(t, ep::map(rounded, wide_v(k, t) / 3));
+    wanted(k, t) = ep::softmax(t, wide_v(k, t) / 3);
     CHECK(apart(all, wanted) < 1e-2F);
 }
 

@@ -211,7 +211,8 @@ public:
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
-        } else if constexpr (is_half<T> && How != assignment::set && !Selects<Operand>) {
+        } else if constexpr (is_half<T> && How != assignment::set && !Selects<Operand> &&
+                             !waits<typename target::node>) {
             using Sign = std::conditional_t<How == assignment::add, plus, minus>;
             take<assignment::set>(make_join(Sign{}, this->read(), right));
         } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
@@ -290,6 +291,9 @@ private:
         }
         expect(How != assignment::set,
                "einsum: several indices on the left name one element: say += to add up what is assigned to it");
+        expect(!is_half<T>,
+               "einsum: several indices on the left name one element, which would be rounded for each of them: add to "
+               "floats and assign these");
         std::size_t alone = 0;  // the shortest label without which they do not, or the shortest of all
         for (std::size_t label = 0, least = 2; label < Labels::size; ++label) {
             auto fixed = there.extents;

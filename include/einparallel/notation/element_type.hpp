@@ -25,7 +25,7 @@ public:
     constexpr half_type(double x) : half_type(odd(x)) {}                               // NOLINT
     template <class T>
         requires std::is_integral_v<T>
-    constexpr half_type(T x) : half_type(odd(double(x))) {}  // NOLINT(google-explicit-constructor)
+    constexpr half_type(T x) : half_type(odd(double_of(x))) {}  // NOLINT(google-explicit-constructor)
     ///@}
 
     /// The same number.
@@ -51,6 +51,21 @@ public:
     }
 
 private:
+    /// A double from which a half is rounded as from x itself.
+    template <class T>
+    static constexpr double double_of(T x) {
+        if constexpr (sizeof(T) < 8) {
+            return double(x);
+        } else {
+            constexpr T tail = 4096;  // a double may lack so many of the last values
+            T most = x / tail;
+            if (most * tail == x || (most < 0 ? -1 : 1) * double(most) < 0x1p41) {
+                return double(x);
+            }
+            most = most % 2 != 0 ? most : most < 0 ? most - 1 : most + 1;
+            return double(most) * double(tail);
+        }
+    }
     /// A float from which a half is rounded as from x itself: an odd one where there is none for x.
     static constexpr float odd(double x) {
         const auto near = float(x);
