@@ -91,6 +91,28 @@ TEST_CASE("OpenMP's settings are respected") {
     omp_set_num_threads(before);
 }
 
+TEST_CASE_TEMPLATE("contractions of halves on several threads", Half, ep::float16, ep::bfloat16) {
+    // Thirds are no halves: sums are rounded, in one order whatever the threads.
+    const auto thirds = [](auto made) {
+        for (index at = 0; at < made.size(); ++at) {
+            made.data()[at] = Half(float((at * 7 + at / 13) % 11 - 5) / 3);
+        }
+        return made;
+    };
+    const auto wide = thirds(ep::array<Half, 2>({170, 131}));
+    const auto tall = thirds(ep::array<Half, 2>({131, 901}));
+    const auto turned = thirds(ep::array<Half, 2>({901, 131}));
+    const auto floats = filled<float, 2>({131, 901});
+    check_alike([&] { return ep::einsum<"ij,jk->ik">(wide, tall); });
+    check_alike([&] { return ep::einsum<"ij,kj->ki">(wide, turned); });
+    check_alike([&] { return ep::einsum<"ij,jk->ik">(wide, floats); });
+    const auto rows = thirds(ep::array<Half, 3>({7, 400, 517}));
+    const auto vectors = thirds(ep::array<Half, 2>({7, 517}));
+    check_alike([&] { return ep::einsum<"bij,bj->bi">(rows, vectors); });
+    check_alike([&] { return ep::einsum<"bij,bi->bj">(rows, thirds(ep::array<Half, 2>({7, 400}))); });
+    check_alike([&] { return ep::einsum<"bij->i">(rows); });
+}
+
 TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
     const auto wide = filled<T, 2>({70, 130});
     const auto tall = filled<T, 2>({130, 901});
