@@ -189,34 +189,36 @@ private:
                                                          const detail::lasting_tensors& lasting) {
         const std::size_t count = graph.vertices.size();
         std::vector<task> works(count);
+        std::vector<detail::lasting_work> held(count);
         std::vector<std::vector<std::pair<std::size_t, std::size_t>>> readings(count);  // vertex and operand that hold
-        const auto write = [&](std::size_t number, const detail::lasting_work& held) {
-            const vertex& einsum = *graph.vertices[number];
-            works[number] = einsum.is_input()
-                                ? task()
-                                : detail::task_of(einsum, states[number], may_be[number].wanted, asked, held);
+        const auto write = [&](std::size_t number) {
+            works[number] =
+                detail::task_of(*graph.vertices[number], states[number], may_be[number].wanted, asked, held[number]);
         };
         for (std::size_t number = 0; number < count; ++number) {
-            write(number, lasting.work_of(number, may_be[number].wanted));
+            if (graph.vertices[number]->is_input()) {
+                continue;
+            }
+            held[number] = lasting.work_of(number, may_be[number].wanted);
+            write(number);
             for (const std::size_t operand : works[number].held_operands()) {
                 readings[graph.inputs[number][operand]].emplace_back(number, operand);
             }
         }
         for (std::size_t number = 0; number < count; ++number) {
-            detail::lasting_work held = lasting.work_of(number, may_be[number].wanted);
-            const auto alone = [&](std::size_t operand) {
-                const std::size_t input = graph.inputs[number][operand];
-                return !lasting.lasts(input) &&
-                       detail::count_if_in(readings[input], [&](const auto& other) {
-                           return detail::have_same_blocks(works[other.first].operands[other.second],
-                                                           works[number].operands[operand]);
-                       }) == 1;
-            };
+            bool changes = false;
             for (const std::size_t operand : works[number].held_operands()) {
-                held.held[operand] = alone(operand) ? 0 : held.held[operand];
+                const std::size_t input = graph.inputs[number][operand];
+                const bool alone = !lasting.lasts(input) &&
+                                   detail::count_if_in(readings[input], [&](const auto& other) {
+                                       return detail::have_same_blocks(works[other.first].operands[other.second],
+                                                                       works[number].operands[operand]);
+                                   }) == 1;
+                held[number].held[operand] = alone ? 0 : held[number].held[operand];
+                changes = changes || alone;
             }
-            if (held != lasting.work_of(number, may_be[number].wanted)) {
-                write(number, held);
+            if (changes) {
+                write(number);
             }
         }
         return works;
