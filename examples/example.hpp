@@ -44,18 +44,18 @@ private:
     }
 };
 
-/// Argument number `position` of the program as a positive number, `otherwise` where there is none.
+/// Argument number `position` of the program as a number of at least `least`, `otherwise` where there is none.
 /// @throws ep::error, on every rank, because all are started with the same arguments
-inline ep::index argument(int argc, char** argv, int position, ep::index otherwise) {
+inline ep::index argument(int argc, char** argv, int position, ep::index otherwise, ep::index least = 1) {
     if (position >= argc) {
         return otherwise;
     }
     const std::string_view text = argv[position];
     ep::index value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failure != std::errc{} || end != text.data() + text.size() || value < 1) {
+    if (failure != std::errc{} || end != text.data() + text.size() || value < least) {
         throw ep::error("argument " + std::to_string(position) + " is '" + std::string(text) +
-                        "', and must be a positive whole number");
+                        "', and must be a whole number of at least " + std::to_string(least));
     }
     return value;
 }

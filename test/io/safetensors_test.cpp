@@ -90,6 +90,27 @@ TEST_CASE("names, types, shapes and boxes of the tensors of a file") {
     CHECK_THROWS_WITH_AS(static_cast<void>(file.shape("v")), doctest::Contains("has no tensor 'v'"), ep::error);
 }
 
+TEST_CASE("the same elements as a tensor of other extents") {
+    const temporary_file made("others.safetensors", file_of(sound, 21));
+    const ep::safetensors_file file(made.path);
+    const std::vector<ep::index> shape = file.shape("w");
+    const ep::index count = ep::whole_box(shape).size();
+    std::vector<std::int16_t> all(std::size_t(count), 0), part(1);
+    file.read_box("w", ep::whole_box(shape), all.data());
+    for (ep::index at = 0; at < count; ++at) {
+        file.read_box("w", {1, count, 1}, {{{0, 1}, {at, at + 1}, {0, 1}}}, part.data());
+        CHECK(part[0] == all[std::size_t(at)]);
+    }
+    for (const std::vector<ep::index>& wrong : std::vector<std::vector<ep::index>>{
+             {count + 1}, {-count, -1}, {0}, {}, {ep::index{1} << 33, ep::index{1} << 33, count}}) {
+        CHECK_THROWS_WITH_AS(file.read_box("w", wrong, {}, nullptr),
+                             ("'" + made.path + "': tensor 'w' has " + std::to_string(count) +
+                              " elements, not those of the extents asked for")
+                                 .c_str(),
+                             ep::error);
+    }
+}
+
 TEST_CASE("several files by their index") {
     const temporary_file first("one.safetensors",
                                file_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2));

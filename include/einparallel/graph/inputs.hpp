@@ -79,9 +79,11 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bound
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
 
 /// The vertex of load_safetensors. @param known  the file, where it is open already
+/// @param extents  as which its elements are read; none: those of the file
 EINPARALLEL_INLINE std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
                                                               const std::string& name, element_type element,
-                                                              std::size_t rank);
+                                                              std::size_t rank,
+                                                              const std::vector<index>& extents = {});
 
 /// A function makes elements of type T from as many indices.
 template <class T, class Function, std::size_t... Dimension>
@@ -192,6 +194,16 @@ tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string
     return tensor<T, Rank>(detail::safetensors_vertex({}, &file, name, element_type_of<T>(), Rank));
 }
 ///@}
+
+/// The same elements in row-major order as a tensor of other extents: the rows of a weight as heads of numbers.
+///
+///     ep::load_safetensors<float>(file, "model.layers.0.self_attn.q_proj.weight", {heads, depth, attributes})
+template <Element T, std::size_t Rank>
+tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string& name, const extent (&extents)[Rank]) {
+    const auto wanted = detail::listed_extents<Rank>(extents);
+    return tensor<T, Rank>(detail::safetensors_vertex({}, &file, name, element_type_of<T>(), Rank,
+                                                      {wanted.begin(), wanted.end()}));
+}
 
 }  // namespace EINPARALLEL_WAY
 

@@ -60,14 +60,16 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, e
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
                                                               const std::string& name, element_type element,
-                                                              std::size_t rank) {
+                                                              std::size_t rank, const std::vector<index>& extents) {
     try {
         const safetensors_file file = known != nullptr ? *known : safetensors_file(path);
-        file.require(name, element, rank);
-        const auto read = [file, name](const box& region, void* destination) {
-            file.read_box(name, region, destination);
+        file.require(name, element, extents.empty() ? rank : file.shape(name).size());
+        const std::vector<index>& shape = extents.empty() ? file.shape(name) : extents;
+        file.read_box(name, shape, box{std::vector<interval>(shape.size())}, nullptr);  // of nothing: is it of that size
+        const auto read = [file, name, shape](const box& region, void* destination) {
+            file.read_box(name, shape, region, destination);
         };
-        return input_vertex(file.shape(name), element, std::make_shared<function_source>(name, read));
+        return input_vertex(shape, element, std::make_shared<function_source>(name, read));
     } catch (const std::exception& failed) {
         return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }

@@ -143,11 +143,14 @@ struct tensor_leaves {
             const auto read = [&]<class Read, class Own>(const leaf<Read, Own>& node) {
                 using Value = typename Read::value_type;
                 const std::array<operand, 1> one{block_of<Found>(node)};
-                const bool in_parts = How == assignment::set && one[0].handle->is_view();
-                return in_parts ? operand{unit_builder(names).template product<Value>(std::nullopt, one[0].labels,
-                                                                                      std::span(one), Value(1)),
-                                          one[0].labels}
-                                : one[0];
+                if (How != assignment::set || !one[0].handle->is_view()) {
+                    return one[0];
+                }
+                unit_builder builder(names);
+                return operand{emit_join<Value>(builder, unit_builder::destination(), op::sum,
+                                                make_join(unchanged{}, pick<0, Value>()), type_list<Value>{},
+                                                one[0].labels, one),
+                               one[0].labels};
             };
             const operand operands[] = {read(x), read(tokens)...};
             if constexpr (How == assignment::set) {

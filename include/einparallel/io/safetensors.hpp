@@ -64,9 +64,16 @@ public:
     EINPARALLEL_INLINE void require(const std::string& name, element_type type, std::size_t rank) const;
 
     /// Copies the elements of `region` of a tensor to `destination`, dense and row-major. System calls as npy_file.
+    /// @param extents  that the box is of, with as many elements as shape(name), in the same order
     /// @pre destination has region.size() * type(name).bytes bytes
     /// @throws error where there is no such tensor, the region is no box of it, or reading fails
-    EINPARALLEL_INLINE void read_box(const std::string& name, const box& region, void* destination) const;
+    ///@{
+    EINPARALLEL_INLINE void read_box(const std::string& name, const std::vector<index>& extents, const box& region,
+                                     void* destination) const;
+    void read_box(const std::string& name, const box& region, void* destination) const {
+        read_box(name, shape(name), region, destination);
+    }
+    ///@}
 
 private:
     EINPARALLEL_INLINE [[nodiscard]] const detail::safetensors_entry& entry(const std::string& name) const;

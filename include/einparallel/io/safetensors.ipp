@@ -67,6 +67,18 @@ EINPARALLEL_SELDOM std::string safetensors_preamble(const std::vector<std::strin
     return preamble + header;
 }
 
+/// True where there are `count` elements of these extents, which nobody has checked.
+EINPARALLEL_SELDOM bool are_of(index count, const std::vector<index>& extents) {
+    index left = count;
+    for (const index extent : extents) {
+        if (extent <= 0 || left % extent != 0) {
+            return extent == 0 && count == 0;
+        }
+        left /= extent;
+    }
+    return left == 1;
+}
+
 /// Reads the header of a file.
 EINPARALLEL_SELDOM std::map<std::string, safetensors_entry> read_safetensors(const std::string& path) {
     const auto file = std::make_shared<const input_file>(path);
@@ -209,13 +221,16 @@ EINPARALLEL_SELDOM void safetensors_file::require(const std::string& name, eleme
                                                ", and rank ", rank, " is asked for"});
 }
 
-EINPARALLEL_SELDOM void safetensors_file::read_box(const std::string& name, const box& region,
-                                                   void* destination) const {
+EINPARALLEL_SELDOM void safetensors_file::read_box(const std::string& name, const std::vector<index>& extents,
+                                                   const box& region, void* destination) const {
     const detail::safetensors_entry& has = entry(name);
-    detail::require(region.rank() == has.shape.size() && einparallel::contains(whole_box(has.shape), region),
+    const index count = whole_box(has.shape).size();
+    detail::require(detail::are_of(count, extents), {"'", path_, "': tensor '", name, "' has ", count,
+                                                     " elements, not those of the extents asked for"});
+    detail::require(region.rank() == extents.size() && einparallel::contains(whole_box(extents), region),
                     {"'", path_, "': a box outside of tensor '", name, "' is asked for"});
     if (!region.empty()) {
-        detail::box_reader(*has.file, has.begin, has.type.bytes, has.shape, false, region).read(destination);
+        detail::box_reader(*has.file, has.begin, has.type.bytes, extents, false, region).read(destination);
     }
 }
 

@@ -1,0 +1,165 @@
+// A LLaMA model from a checkpoint: prefill, then token by token with a cache of keys and values.
+//
+//     mpiexec -n 2 llama FOLDER STEPS TOKEN TOKEN ...
+//
+// goes on behind a prompt of token ids with STEPS more, the likeliest ones. FOLDER holds config.json and safetensors as
+// Hugging Face stores them, in float32, float16 or bfloat16; what a tokenizer does is not done here. Without arguments
+// two small models with random weights compute 32 prompts and 16 tokens more under several plans, beside the scores
+// that PyTorch computed (data/README.md). The model is in bench/graphs/llama_model.hpp.
+
+#include "example.hpp"
+
+#include <einparallel.hpp>
+#include <graphs/llama_checkpoint.hpp>
+#include <graphs/llama_model.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <iomanip>
+#include <iostream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ep = einparallel;
+
+namespace {
+
+struct planner {
+    const char* name;
+    ep::cutting_rule rule;
+};
+
+/// A rule for all but what is written to the cache, which no part of the tokens can make.
+ep::cutting_rule but_for_cache(const ep::cutting_rule& rule) {
+    return [rule](const ep::vertex_to_cut& vertex) {
+        ep::label_parts parts = rule(vertex);
+        if (vertex.name.starts_with("cache")) {
+            std::erase_if(parts, [](const auto& each) { return each.first == "s"; });
+        }
+        return parts;
+    };
+}
+
+/// EinDecomp's plan, and those that are made by hand.
+std::vector<planner> planners() {
+    return {{"EinDecomp", nullptr},
+            {"data parallel", ep::rivals::data_parallel("b")},
+            {"sequence", but_for_cache(ep::rivals::sequence("s"))},
+            {"megatron", ep::rivals::megatron({.columns = {"g", "f"}, .batch = "b", .tokens = "s"})},
+            {"attention heads", ep::rivals::attention_heads("g", "b", "s")},
+            {"square root", ep::rivals::sqrt()}};
+}
+
+/// Columns `begin` to `end` of the tokens of all prompts.
+ep::array<int, 2> columns(const ep::array<int, 2>& tokens, ep::index begin, ep::index end) {
+    EINPARALLEL_LABELS(b, s);
+    ep::array<int, 2> part;
+    part(b, s) = ep::slice(tokens, {0, begin}, {tokens.extent(0), end})(b, s);
+    return part;
+}
+
+/// Prompts of a file under several plans; true where all scores are the reference's: in float to 1e-4 of their standard
+/// deviation, in halves to 2e-2 of it on average (root mean square).
+template <class T>
+bool agrees(ep::context& world, const std::string& folder, const experiments::llama_config& n,
+            const experiments::llama_weights<T>& weights) {
+    const ep::array<float, 3> expected =
+        ep::evaluate(world, ep::load_npy<float, 3>(folder + "/logits.npy")).allgather();
+    const ep::array<int, 2> tokens = ep::evaluate(world, ep::load_npy<int, 2>(folder + "/tokens.npy")).allgather();
+    const ep::index steps = expected.extent(0) - 1;
+    const ep::index prompt = tokens.extent(1) - steps;
+    double squares = 0, sum = 0;
+    for (ep::index at = 0; at < expected.size(); ++at) {
+        sum += double(expected.data()[at]);
+        squares += double(expected.data()[at]) * double(expected.data()[at]);
+    }
+    const auto count = double(expected.size());
+    const double deviation = std::sqrt(squares / count - sum * sum / (count * count));
+
+    bool good = true;
+    for (const planner& each : planners()) {
+        experiments::llama_session<T> session(world, n, weights, tokens.extent(0),
+                                              {.objective = ep::objective::bytes, .runs = std::size_t(session.block)},
+                                              each.rule);
+        double difference = 0, differences = 0;
+        for (ep::index step = 0; step <= steps; ++step) {
+            const ep::index begin = step == 0 ? 0 : prompt + step - 1;
+            const ep::array<float, 2> made = session(columns(tokens, begin, prompt + step)).logits.allgather();
+            for (ep::index at = 0; at < made.size(); ++at) {
+                const double apart =
+                    std::abs(double(made.data()[at]) - double(expected.data()[step * made.size() + at]));
+                difference = apart <= difference ? difference : apart;  // a NaN stays
+                differences += apart * apart;
+            }
+        }
+        const double average = std::sqrt(differences / count);
+        good = good && (std::is_same_v<T, float> ? difference <= 1e-4 * deviation : average <= 2e-2 * deviation);
+        if (world.rank() == 0) {
+            std::cout << std::setw(16) << each.name << std::setw(14) << session.plan(1).bytes_sent_again()
+                      << std::setw(14) << session.bytes_grown() << std::setw(14) << difference / deviation
+                      << std::setw(14) << average / deviation << std::endl;
+        }
+    }
+    return good;
+}
+
+template <class T>
+bool run_model(ep::context& world, const std::string& folder, const ep::safetensors_file& file,
+               const std::vector<int>& prompt, ep::index steps) {
+    const experiments::llama_config n = experiments::read_llama_config(folder);
+    const auto weights = experiments::load_llama_weights<T>(n, file);
+    if (prompt.empty()) {
+        return agrees(world, folder, n, weights);
+    }
+    experiments::llama_session<T> session(world, n, weights, 1, {.runs = std::size_t(session.block)});
+    ep::array<int, 2> tokens({1, ep::index(prompt.size())});
+    std::copy(prompt.begin(), prompt.end(), tokens.data());
+    for (ep::index step = 0; step < steps; ++step) {
+        const ep::array<int, 1> next = session(tokens).next.allgather();
+        tokens = ep::array<int, 2>({1, 1});
+        tokens(0, 0) = next(0);
+        if (world.rank() == 0) {
+            std::cout << next(0) << (step + 1 < steps ? ' ' : '\n') << std::flush;
+        }
+    }
+    return true;
+}
+
+/// The checkpoint's elements decide in which type is multiplied.
+bool run_checkpoint(ep::context& world, const std::string& folder, const std::vector<int>& prompt, ep::index steps) {
+    const ep::safetensors_file file = experiments::open_llama_weights(folder);
+    const ep::element_type type = file.type("model.norm.weight");
+    if (type == ep::element_type_of<float>()) {
+        return run_model<float>(world, folder, file, prompt, steps);
+    }
+    if (type == ep::element_type_of<ep::float16>()) {
+        return run_model<ep::float16>(world, folder, file, prompt, steps);
+    }
+    return run_model<ep::bfloat16>(world, folder, file, prompt, steps);
+}
+
+bool llama(ep::context& world, int argc, char** argv) {
+    if (argc > 3) {
+        std::vector<int> prompt;
+        for (int word = 3; word < argc; ++word) {
+            prompt.push_back(int(example::argument(argc, argv, word, 0, 0)));
+        }
+        return run_checkpoint(world, argv[1], prompt, example::argument(argc, argv, 2, 1));
+    }
+    bool good = true;
+    for (const char* each : {"float32", "bfloat16"}) {
+        if (world.rank() == 0) {
+            std::cout << std::setw(16) << each << "  bytes a step bytes to grow    difference       average\n";
+        }
+        good = run_checkpoint(world, std::string(EINPARALLEL_EXAMPLE_DATA) + "/llama_" + each, {}, 0) && good;
+    }
+    return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return example::run(argc, argv, [&](ep::context& world) { return llama(world, argc, argv); });
+}
