@@ -5,13 +5,14 @@
 // goes on behind a prompt of token ids with STEPS more, the likeliest ones. FOLDER holds config.json and safetensors as
 // Hugging Face stores them, in float32, float16 or bfloat16; what a tokenizer does is not done here. Without arguments
 // two small models with random weights compute 32 prompts and 16 tokens more under several plans, beside the scores
-// that PyTorch computed (data/README.md). The model is in bench/graphs/llama_model.hpp.
+// that PyTorch computed (data/README.md). The model is in
+// bench/graphs/llama_model.hpp, its cache and its plans in llama_session.hpp.
 
 #include "example.hpp"
 
 #include <einparallel.hpp>
 #include <graphs/llama_checkpoint.hpp>
-#include <graphs/llama_model.hpp>
+#include <graphs/llama_session.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -184,6 +184,14 @@ TEST_CASE("tensors of several types are saved by their names as safetensors, and
     ep::tensor<ep::bfloat16, 1> rows_again;
     again(i, j) = ep::load_safetensors<double, 2>(file.path, "layers.0.z")(i, j);
     rows_again(i) = ep::load_safetensors<ep::bfloat16, 1>(written, "rows")(i);
+    EINPARALLEL_LABELS(k, l);
+    ep::tensor<ep::bfloat16, 3> folded;  // the same elements as of other extents
+    folded(j, k, l) = ep::load_safetensors<ep::bfloat16>(written, "rows", {1, 7, 1})(j, k, l);
+    const ep::array<ep::bfloat16, 3> column = ep::evaluate(world, folded).allgather();
+    CHECK(column(0, 6, 0).bits() == ep::bfloat16(310.0).bits());
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(ep::evaluate(world, ep::load_safetensors<double>(written, "layers.0.z", {6, 6}))),
+        doctest::Contains("tensor 'layers.0.z' has 35 elements, not those of the extents asked for"), ep::error);
     const auto [read, read_rows] = ep::evaluate(world, again, rows_again);
     const ep::array<double, 2> all = read.allgather();
     const ep::array<ep::bfloat16, 1> sums = read_rows.allgather();

@@ -98,6 +98,28 @@ TEST_CASE("products that read halves keep their places where the planner chooses
     }
 }
 
+TEST_CASE_TEMPLATE("halves in parts replace halves where tokens say", Half, ep::float16, ep::bfloat16) {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(g, t, d);
+    const auto K = ep::generate<Half>({3, 8, 4}, [](auto...) { return Half(-1.0F); });
+    const auto fresh =
+        ep::generate<Half>({3, 5, 4}, [](auto a, auto b, auto c) { return Half(float(a + 10 * b) + 0.5F * float(c)); });
+    const auto position = ep::generate<int>({2}, [](auto at) { return int(6 - 3 * at); });
+    ep::tensor<Half, 3> after = K;
+    after(g, position(t), d) = ep::slice(fresh, {0, 1, 0}, {3, 3, 4})(g, t, d);
+    const ep::array<Half, 3> made = ep::evaluate(world, after).allgather();
+    for (ep::index a = 0; a < 3; ++a) {
+        for (ep::index row = 0; row < 8; ++row) {
+            for (ep::index c = 0; c < 4; ++c) {
+                const float expected = row == 6   ? float(a + 10) + 0.5F * float(c)
+                                       : row == 3 ? float(a + 20) + 0.5F * float(c)
+                                                  : -1.0F;
+                CHECK(float(made(a, row, c)) == expected);
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("gradients of halves are summed in float and rounded once", Half, ep::float16, ep::bfloat16) {
     ep::context world(MPI_COMM_WORLD);
     const auto x = random_matrix<Half>(8, 12, 4);

@@ -7,6 +7,7 @@
 #include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/notation/row_functions.hpp>
+#include <einparallel/plan/by_hand.hpp>
 
 #include <support/blocks.hpp>
 #include <support/graphs.hpp>
@@ -16,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ep = einparallel;
@@ -272,6 +274,81 @@ TEST_CASE("two plans keep their own in one context; what nobody can ask for goes
         const std::size_t kept = counted_space::held;
         second.release(world);
         CHECK(over_ranks(world, counted_space::held) < over_ranks(world, kept));
+    }
+    CHECK(counted_space::held == 0);
+}
+
+TEST_CASE("plans of one context share what they keep alike, for as long as one of them lives") {
+    EINPARALLEL_LABELS(i, j, k);
+    counted_space::held = 0;
+    {
+        ep::context world(MPI_COMM_WORLD);
+        const ep::index n = 12;
+        std::size_t reads = 0;
+        const ep::tensor<double, 2> A = ep::generate<double>({n, n}, [&](auto row, auto column) {
+            ++reads;
+            return double(row * n + column);
+        });
+        ep::tensor<double, 2> M;
+        M(i, j) = 2.0 * A(i, j) - A(j, i);
+        int wrong = 0;
+        // Plans of products with M of several widths, cut along i.
+        struct planned {
+            ep::tensor<double, 2> x, y;
+            ep::plan plan;
+        };
+        const auto plan_of = [&](ep::index width) {
+            planned made{ep::placeholder<double>({n, width}), {}, {}};
+            made.y(i, k) = M(i, j) * made.x(j, k);
+            const ep::cutting_rule rows = ep::rivals::along("i");
+            made.plan = ep::plan_with(world, {.runs = 5}, rows, made.y);
+            return made;
+        };
+        const auto run = [&](const planned& of) {
+            ep::array<double, 2> x({n, of.x.extents()[1]});
+            for (ep::index at = 0; at < x.size(); ++at) {
+                x.data()[at] = double(at % 7);
+            }
+            const ep::binding bound = ep::bind(of.x, x);
+            const ep::results made = ep::detail::carry_out(of.plan, world, {&bound, 1}, counted);
+            const ep::array<double, 2> y = made.get(of.y).allgather();
+            for (ep::index row = 0; row < n; ++row) {
+                for (ep::index column = 0; column < x.extent(1); ++column) {
+                    double sum = 0;
+                    for (ep::index inner = 0; inner < n; ++inner) {
+                        sum += double(2 * (row * n + inner) - (inner * n + row)) * x(inner, column);
+                    }
+                    wrong += y(row, column) == sum ? 0 : 1;
+                }
+            }
+            return made.bytes_sent();
+        };
+        const planned wide = plan_of(5);
+        std::optional<planned> narrow = plan_of(3);
+        run(*narrow);
+        CHECK(over_ranks(world, reads) > 0);
+        const std::size_t once = std::exchange(reads, 0);
+        const std::size_t kept = counted_space::held;
+        CHECK(run(wide) == wide.plan.bytes_sent_again(world.rank()));  // as if it had run before
+        CHECK(reads == 0);
+        CHECK(counted_space::held < 2 * kept);
+        narrow->plan.release(world);
+        narrow.reset();
+        run(wide);
+        CHECK(reads == 0);
+        const planned third = plan_of(2);
+        run(third);
+        CHECK(reads == 0);
+        if (world.rank() == 0) {
+            world.release_memory();
+        }
+        const planned fourth = plan_of(4);  // a rank that has let go: all bring it again, but write to nobody's
+        run(fourth);
+        CHECK(reads == once);
+        run(third);
+        run(wide);
+        run(fourth);
+        CHECK(wrong == 0);
     }
     CHECK(counted_space::held == 0);
 }

@@ -127,6 +127,48 @@ TEST_CASE_FIXTURE(two_products, "EinDecomp's own cuts by hand make EinDecomp's p
     }
 }
 
+TEST_CASE("the same statements of other extents, cut as a plan that exists, by one rule for several graphs") {
+    struct layers {
+        std::vector<ep::tensor<double, 2>> x;
+
+        explicit layers(ep::index extent, ep::index rows) {
+            x.push_back(ep::placeholder<double>({rows, extent}));
+            for (int layer = 0; layer < 3; ++layer) {
+                const auto W = ep::placeholder<double>({extent, extent});
+                ep::tensor<double, 2> y, z;
+                y(i, k) = x.back()(i, j) * W(j, k);
+                z(i, k) = max(y(i, k), 0.0) + x.back()(i, k);
+                x.push_back(y);
+                x.push_back(z);
+            }
+        }
+    };
+    const layers small(16, 4), large(24, 4), larger(64, 12);
+    const ep::options asked{.processes = 8, .objective = ep::objective::bytes};
+    const ep::plan known = ep::plan_with(
+        asked,
+        [turn = 0](const ep::vertex_to_cut& /*vertex*/) mutable {
+            ++turn;
+            return turn % 3 == 0 ? ep::label_parts{{"i", 4}, {"k", 2}} : ep::label_parts{{"k", 8}};
+        },
+        small.x.back());
+    const ep::cutting_rule rule = ep::cuts_of(known);
+    for (const layers* each : {&small, &large, &larger}) {
+        const ep::plan made = ep::plan_with(asked, rule, std::vector{each->x.back()});
+        for (std::size_t number = 1; number < each->x.size(); ++number) {
+            CHECK(made.partition(each->x[number]) == known.partition(small.x[number]));
+        }
+    }
+    CHECK(ep::plan_with(asked, rule, small.x.back()) == known);
+    ep::tensor<double, 2> other;
+    other(j, i) = small.x[0](i, j);  // no einsum of the plan: keeps what its operands bring, which is nothing
+    CHECK(cut_of(ep::plan_with(asked, rule, other), other).empty());
+    const layers narrow(4, 4);
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::plan_with(asked, rule, narrow.x.back()));
+          }).find("cannot cut label k of extent 4 into 8 parts") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex, label and numbers") {
     const auto refused = [&](int processes, const ep::label_parts& parts) {
         return sentence_of(

@@ -43,7 +43,12 @@ public:
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = MPI_Wtime();
         bool again = false;
-        saying("are still their handle's", [&] { again = start(failure); });
+        saying("are still their handle's", [&] {
+            again = start(failure);
+            if (!again && call_.asked.asked().runs > 1 && call_.moves().share_kept(world.control)) {
+                agree(world.control, failure_of(cache.doing, [&] { call_.moves().allocate_kept(cache.space); }));
+            }
+        });
         outputs_.begin();
         inputs_.compare();
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
@@ -65,6 +70,9 @@ public:
         }
         saying("are lost", [&] { agree(world.control, failure); });
         call_.moves().keep(call_.asked.asked().runs > 1);
+        if (!again && call_.asked.asked().runs > 1) {
+            call_.moves().offer_kept(cache.kept);
+        }
         agreeing.end();
         extra += outputs_.deliver();
         if (seen != nullptr) {
@@ -85,7 +93,7 @@ private:
         try {
             inputs_.find();
             outputs_.find();
-            call_.moves().lay_out(call_.cache.space, call_.results_stay);
+            call_.moves().lay_out(call_.cache.space, call_.results_stay, call_.cache.kept);
             call_.cache.transfers.reserve(call_.moves().room());
             call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
             if (call_.seen != nullptr) {

@@ -82,8 +82,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, e
 /// @param extents  as which its elements are read; none: those of the file
 EINPARALLEL_INLINE std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
                                                               const std::string& name, element_type element,
-                                                              std::size_t rank,
-                                                              const std::vector<index>& extents = {});
+                                                              std::size_t rank, const std::vector<index>& extents = {});
 
 /// A function makes elements of type T from as many indices.
 template <class T, class Function, std::size_t... Dimension>
@@ -201,8 +200,8 @@ tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string
 template <Element T, std::size_t Rank>
 tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string& name, const extent (&extents)[Rank]) {
     const auto wanted = detail::listed_extents<Rank>(extents);
-    return tensor<T, Rank>(detail::safetensors_vertex({}, &file, name, element_type_of<T>(), Rank,
-                                                      {wanted.begin(), wanted.end()}));
+    return tensor<T, Rank>(
+        detail::safetensors_vertex({}, &file, name, element_type_of<T>(), Rank, {wanted.begin(), wanted.end()}));
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -147,10 +147,10 @@ struct tensor_leaves {
                     return one[0];
                 }
                 unit_builder builder(names);
-                return operand{emit_join<Value>(builder, unit_builder::destination(), op::sum,
-                                                make_join(unchanged{}, pick<0, Value>()), type_list<Value>{},
-                                                one[0].labels, one),
-                               one[0].labels};
+                return operand{
+                    emit_join<Value>(builder, unit_builder::destination(), op::sum,
+                                     make_join(unchanged{}, pick<0, Value>()), type_list<Value>{}, one[0].labels, one),
+                    one[0].labels};
             };
             const operand operands[] = {read(x), read(tokens)...};
             if constexpr (How == assignment::set) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -103,6 +104,24 @@ EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_part
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_SELDOM cutting_rule cuts_of(const plan& known) {
+    struct equal_einsums {
+        std::vector<label_parts> cuts;
+        std::size_t next = 0;  ///< wraps, for the rule may make several plans
+    };
+    std::map<std::string, equal_einsums> all;
+    for (const planned_vertex& each : known.vertices()) {
+        if (!each.is_input()) {
+            all[each.origin->form.text()].cuts.push_back(known.partition(*each.origin));
+        }
+    }
+    return [all](const vertex_to_cut& asked) mutable {
+        const auto found = all.find(asked.einsum.form.text());
+        return found == all.end() ? asked.from_operands
+                                  : found->second.cuts[found->second.next++ % found->second.cuts.size()];
+    };
+}
 
 EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {

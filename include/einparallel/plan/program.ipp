@@ -43,7 +43,7 @@ public:
             const buffer_id output = schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_);
             phase_ += phases_apart;
             mark_steps(each.lasts);
-            copies_[vertex_].push_back({&each.resting, output});
+            copies_[vertex_].push_back({&each.resting, tagged(output, vertex_)});
         }
         for (const std::size_t output : plan_.outputs()) {
             vertex_ = output;
@@ -102,7 +102,7 @@ private:
             ++phase_;
         }
         mark_steps(each.lasts);
-        copies.push_back({&wanted, place, in_pieces && is_moved(*each.origin)});
+        copies.push_back({&wanted, tagged(place, number), in_pieces && is_moved(*each.origin)});
         return place;
     }
 
@@ -116,8 +116,14 @@ private:
         const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
         phase_ += phases_apart;
         mark_steps(plan_.vertices()[number].lasts);
-        blocks_[number].push_back({&pieces, block});
+        blocks_[number].push_back({&pieces, tagged(block, number)});
         return block;
+    }
+
+    /// A buffer that has elements of a tensor.
+    buffer_id tagged(buffer_id place, std::size_t tensor) {
+        written_[place].tensor = tensor;
+        return place;
     }
 
     /// A result is the application's, to write to as well: what is kept stays as it is.
@@ -132,7 +138,7 @@ private:
     buffer_id read(std::size_t number, const distribution& wanted) {
         const buffer_id place = written_.add_buffer(wanted.held_by(rank_), plan_.vertices()[number].element.bytes);
         fill(place, read_source{number, place});
-        return place;
+        return tagged(place, number);
     }
 
     /// A step by itself that fills a buffer, on ranks where that is not empty.

@@ -20,6 +20,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// How a vertex is computed.
+EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
+    made.add(work.form.text()).add(work.travelling).add(work.held);
+    made.add(work.feed.master).add(work.feed.label).add(work.feed.slices);
+    for (const mesh_axis& axis : work.ranks.axes) {
+        made.add(axis.label).add(axis.parts);
+    }
+    made.add(work.operands);
+}
+
 /// A number that differs where the programs of two plans, made from the same vertices, differ.
 EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     fingerprint made;
@@ -27,12 +37,8 @@ EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     made.add(of.processes()).add(of.asked().runs).add(packs).add(of.asked().check_inputs).add(of.outputs());
     for (const planned_vertex& each : of.vertices()) {
         made.add(each.element.kind).add(each.element.bytes).add(each.bounds).add(each.inputs).add(each.lasts);
-        made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held);
-        made.add(each.work.feed.master).add(each.work.feed.label).add(each.work.feed.slices);
-        for (const mesh_axis& axis : each.work.ranks.axes) {
-            made.add(axis.label).add(axis.parts);
-        }
-        made.add(each.work.operands).add(each.resting);
+        add_task(made, each.work);
+        made.add(each.resting);
         const bool has_source = each.origin != nullptr && each.origin->origin != nullptr;
         made.add(has_source ? int(each.origin->origin->kind()) : -1);
     }
@@ -46,9 +52,16 @@ EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
 
 /// What vertices' actions need, by vertex.
 EINPARALLEL_SELDOM std::vector<executed_vertex> executed_vertices(const plan& of) {
+    std::vector<std::uint64_t> cuts;  // an input's elements are the same however it is cut
     return list_of(of.vertices(), [&, einsums = std::size_t{0}](const planned_vertex& each) mutable {
+        fingerprint made;
+        if (!each.is_input()) {
+            add_task(made, each.work);
+            for_each_in(each.inputs, [&](std::size_t operand) { made.add(cuts[operand]); });
+        }
+        cuts.push_back(made.value());
         return executed_vertex{full_name(of, each), each.origin->work.get(), each.work.form,
-                               each.is_input() ? 0 : ++einsums};
+                               each.is_input() ? 0 : ++einsums, kept_tensor{each.origin, made.value()}};
     });
 }
 
@@ -125,6 +138,7 @@ struct plan_cache {
     memory_block scratch;  ///< runs follow each other, so all plans share it
     transport transfers;
     std::vector<std::unique_ptr<prepared_plan>> plans;
+    std::vector<kept_tensor> kept;  ///< by plans that ran
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.
     EINPARALLEL_SELDOM prepared_plan& prepared(const plan& asked) {

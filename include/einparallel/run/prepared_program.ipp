@@ -33,6 +33,7 @@ public:
           sources_(vertices_.size(), nullptr) {
         for (const executed_vertex& vertex : vertices_) {
             einsums_ = std::max(einsums_, vertex.number);
+            tensors_.push_back(vertex.made);
         }
         prepare_steps();
     }
@@ -79,10 +80,11 @@ public:
         return need([&](const kernel& work, const block_call& call) { return space.workspace(work, call); });
     }
 
-    /// Gives every buffer its place; prepares steps anew only where strides are other ones than before. Local; may
-    /// throw.
-    EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true) {
-        place(space, sources_, results_stay);
+    /// Gives every buffer its place; prepares steps anew only where strides are other ones than before. `others`: what
+    /// other programs keep. Local; may throw.
+    EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
+                                    const std::vector<kept_tensor>& others = {}) {
+        place(space, sources_, results_stay, tensors_, others);
         if (has_other_strides()) {
             prepare_steps();
         }
@@ -108,7 +110,7 @@ public:
         ranks.begin(watch);
         std::size_t current = no_vertex;
         for (prepared_step& each : steps_) {
-            if (again && each.once) {
+            if (each.once && (again || !needs_once(each.vertex))) {
                 continue;
             }
             if (std::exchange(current, each.vertex) != each.vertex && failure.empty()) {
@@ -190,6 +192,7 @@ private:
     std::size_t staging_;
     std::vector<executed_vertex> vertices_;
     std::vector<const source*> sources_;  ///< by vertex
+    std::vector<kept_tensor> tensors_;    ///< by vertex
     std::vector<prepared_step> steps_;
     message_room room_;
     std::size_t most_spans_ = 0;

@@ -10,6 +10,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
+#include <einparallel/run/kept_memory.ipp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -28,6 +29,7 @@ struct executed_vertex {
     const kernel* work = nullptr;  ///< einsums
     einsum_form form{};            ///< einsums
     std::size_t number = 0;        ///< among the einsums of the plan, from 1; 0 for an input
+    kept_tensor made{};            ///< what it makes, for plans that keep it alike
 };
 
 /// A block of a buffer, strides in elements.

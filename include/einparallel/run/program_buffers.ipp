@@ -3,10 +3,12 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/run/kept_memory.ipp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -99,8 +101,15 @@ public:
     /// Frees what is kept, or was to be.
     void forget() {
         is_kept_ = false;
-        kept_memory_ = {};
+        kept_ = {};
     }
+
+    /// Leaves out what other plans of the context have brought or computed already. Collective, before the first of
+    /// the runs that keep something; memory may be lacking then: see kept_memory.
+    EINPARALLEL_SELDOM bool share_kept(const communicator& control) { return kept_.agree_with(control, program_); }
+    EINPARALLEL_SELDOM void allocate_kept(const memory_space& space) { kept_.allocate(space, program_); }
+    /// Lists what this program keeps for others.
+    EINPARALLEL_SELDOM void offer_kept(std::vector<kept_tensor>& others) { kept_.offer(others); }
 
     /// For the next run, of result `position`: memory of the application's that takes its place, or none.
     result_target& target(std::size_t position) { return at(position).target; }
@@ -174,9 +183,11 @@ public:
     }
 
     /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
-    /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. Local; may
-    /// throw. Plans anew only where others are bound than before.
-    EINPARALLEL_SELDOM void place(const memory_space& space, const std::vector<const source*>& sources, bool stay) {
+    /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. `tensors`, by
+    /// vertex, `others`: what other programs keep. Local; may throw. Plans anew only where others are bound than
+    /// before.
+    EINPARALLEL_SELDOM void place(const memory_space& space, const std::vector<const source*>& sources, bool stay,
+                                  const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
@@ -198,7 +209,7 @@ public:
         }
         if (!is_kept_) {
             forget();
-            kept_memory_ = memory_block(space, kept_places_.bytes);
+            kept_.lay_out(space, program_, kept_places_, tensors, others);
         }
     }
 
@@ -209,8 +220,8 @@ public:
     EINPARALLEL_SELDOM void settle(std::byte* scratch) {
         for (std::size_t place = 0; place < starts_.size(); ++place) {
             const auto number = buffer_id(place);
-            starts_[place] = bound_[place] != nullptr     ? bound_[place]
-                             : kept_places_.holds(number) ? kept_memory_.data() + kept_places_.offsets[place]
+            starts_[place] = bound_[place] != nullptr                      ? bound_[place]
+                             : kept_places_.holds(number)                  ? kept_.start(place)
                              : scratch != nullptr && places_.holds(number) ? scratch + places_.offsets[place]
                                                                            : nullptr;
         }
@@ -221,6 +232,9 @@ protected:
         return sum_in(results_, std::size_t{0},
                       [&](const result_memory& each) { return program_[each.place].bytes(); });
     }
+
+    /// Steps marked once that serve a vertex: to be carried out, unless all of them have been.
+    bool needs_once(std::size_t vertex) const { return kept_.needs(vertex); }
 
     /// Not in the scratch memory.
     bool lies_elsewhere(buffer_id number) const {
@@ -270,7 +284,7 @@ private:
     std::vector<std::byte*> starts_;  ///< by buffer
     std::vector<result_memory> results_;
     arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
-    memory_block kept_memory_;
+    kept_memory kept_;
     bool is_kept_ = false;
     arena_plan places_;
     bool is_planned_ = false;

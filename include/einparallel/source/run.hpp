@@ -23,6 +23,7 @@
 #include <einparallel/run/context.ipp>
 #include <einparallel/run/decompose.ipp>
 #include <einparallel/run/graph_agreement.ipp>
+#include <einparallel/run/kept_memory.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/prepared_program.ipp>
