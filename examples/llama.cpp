@@ -149,6 +149,9 @@ bool llama(ep::context& world, int argc, char** argv) {
         }
         return run_checkpoint(world, argv[1], prompt, example::argument(argc, argv, 2, 1));
     }
+    if (argc > 1) {
+        throw ep::error("llama: FOLDER, STEPS and the tokens of a prompt are wanted, or no arguments");
+    }
     bool good = true;
     for (const char* each : {"float32", "bfloat16"}) {
         if (world.rank() == 0) {

@@ -66,7 +66,7 @@ public:
     EINPARALLEL_SELDOM void allocate(const memory_space& space, const program& of_rank) {
         for (std::size_t number = 0; number < blocks_.size(); ++number) {
             if (is_kept_[number] && blocks_[number] == nullptr) {
-                blocks_[number] = shared_block(space, of_rank.buffers[number].bytes());
+                blocks_[number] = shared_block(space, aligned(of_rank.buffers[number].bytes()));
             }
         }
     }
@@ -107,7 +107,8 @@ public:
         is_lacking_.assign(is_lacking_.size(), false);
         std::erase_if(others, [](const kept_tensor& each) { return each.block.expired(); });
         for (std::size_t number = 0; number < blocks_.size(); ++number) {
-            if (is_kept_[number] && !tensors_[number].of.expired()) {
+            const auto is_known = [&](const kept_tensor& each) { return each.block.lock() == blocks_[number]; };
+            if (is_kept_[number] && !tensors_[number].of.expired() && !any_in(others, is_known)) {
                 tensors_[number].block = blocks_[number];
                 others.push_back(tensors_[number]);
             }

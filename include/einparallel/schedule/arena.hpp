@@ -47,6 +47,11 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank);
 
 namespace EINPARALLEL_DETAIL {
 
+/// Bytes that a buffer takes, so that the next one begins at a multiple of arena_alignment.
+constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
 /// By buffer: the lender that it lies in (buffer::lender, or that one's own), or no_buffer. `outside(buffer)`: lends
 /// and borrows nothing. A lender's lifetime in `alive` then covers those of its borrowers.
 EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vector<lifetime>& alive,

@@ -56,11 +56,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, f
     return bytes_alive(alive, bytes, of_rank.steps.size());
 }
 
-/// Bytes that a buffer takes, so that the next one begins at a multiple of arena_alignment.
-constexpr std::size_t aligned(std::size_t bytes) {
-    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
-}
-
 /// Buffers to be placed, with their lifetimes and the bytes that each is to take.
 struct arena_request {
     std::vector<lifetime> alive;
