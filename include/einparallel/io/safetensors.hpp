@@ -63,8 +63,8 @@ public:
     /// @throws error that names the file, the tensor, what it is and what was asked for
     EINPARALLEL_INLINE void require(const std::string& name, element_type type, std::size_t rank) const;
 
-    /// Copies the elements of `region` of a tensor to `destination`, dense and row-major. System calls as npy_file.
-    /// @param extents  that the box is of, with as many elements as shape(name), in the same order
+    /// Copies the elements of `region` of a tensor to `destination`, dense and row-major. System calls as npy_file. The
+    /// box is one of `extents`, with as many elements as shape(name) in the same order, or of shape(name).
     /// @pre destination has region.size() * type(name).bytes bytes
     /// @throws error where there is no such tensor, the region is no box of it, or reading fails
     ///@{
