@@ -75,7 +75,9 @@ def main():
 
     def line(command):
         done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
-        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+        if done.returncode != 0:
+            print(done.stderr[-400:], file=sys.stderr)
+        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
 
     print(f"{'width':>6} {'type':>9} {'program':>18} {'prefill/s':>10} {'tokens/s':>9} {'GB/s':>6} {'of sum':>7}")
     for width in map(int, asked.widths.split(",")):
