@@ -71,11 +71,8 @@ public:
         cache_ = {};
     }
 
-    /// Positions in the cache, and for how many it has room.
-    ///@{
-    [[nodiscard]] ep::index filled() const { return filled_; }
+    /// Positions that the cache has room for.
     [[nodiscard]] ep::index capacity() const { return capacity_; }
-    ///@}
     /// Bytes that all ranks together sent for larger caches.
     [[nodiscard]] std::size_t bytes_grown() const { return bytes_grown_; }
     /// The plan of the next step with so many tokens.

@@ -45,7 +45,8 @@ public:
         bool again = false;
         saying("are still their handle's", [&] {
             again = start(failure);
-            if (!again && call_.asked.asked().runs > 1 && call_.moves().share_kept(world.control)) {
+            if (!again && call_.asked.asked().runs > 1 &&
+                call_.moves().share_kept(world.control, call_.asked.vertices().size())) {
                 agree(world.control, failure_of(cache.doing, [&] { call_.moves().allocate_kept(cache.space); }));
             }
         });

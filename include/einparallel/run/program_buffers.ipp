@@ -82,7 +82,8 @@ public:
         : program_(std::move(of_rank)),
           alive_(lifetimes_of(program_)),
           bound_(program_.buffers.size(), nullptr),
-          starts_(program_.buffers.size(), nullptr) {
+          starts_(program_.buffers.size(), nullptr),
+          has_once_(any_in(program_.steps, &step::once)) {
         for (const buffer_id place : program_.results) {
             if (find_in(results_, place, &result_memory::place) == results_.end()) {
                 results_.push_back({place});
@@ -106,7 +107,9 @@ public:
 
     /// Leaves out what other plans of the context have brought or computed already. Collective, before the first of
     /// the runs that keep something; memory may be lacking then: see kept_memory.
-    EINPARALLEL_SELDOM bool share_kept(const communicator& control) { return kept_.agree_with(control, program_); }
+    EINPARALLEL_SELDOM bool share_kept(const communicator& control, std::size_t vertices) {
+        return kept_.agree_with(control, program_, vertices);
+    }
     EINPARALLEL_SELDOM void allocate_kept(const memory_space& space) { kept_.allocate(space, program_); }
     /// Lists what this program keeps for others.
     EINPARALLEL_SELDOM void offer_kept(std::vector<kept_tensor>& others) { kept_.offer(others); }
@@ -209,7 +212,9 @@ public:
         }
         if (!is_kept_) {
             forget();
-            kept_.lay_out(space, program_, kept_places_, tensors, others);
+            if (has_once_) {
+                kept_.lay_out(space, program_, kept_places_, tensors, others);
+            }
         }
     }
 
@@ -285,6 +290,7 @@ private:
     std::vector<result_memory> results_;
     arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
     kept_memory kept_;
+    bool has_once_;  ///< some steps are marked so
     bool is_kept_ = false;
     arena_plan places_;
     bool is_planned_ = false;

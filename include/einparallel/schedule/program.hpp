@@ -29,8 +29,8 @@ struct buffer {
     std::size_t lender_offset = 0;
     std::vector<index> strides{};     ///< in elements, of memory that is not dense; the executor's to say
     std::vector<buffer_id> pieces{};  ///< of what has no memory of its own: the buffers that it lies in
-    std::size_t tensor =
-        std::size_t(-1);  ///< the vertex of the plan whose elements it has; none: parts of sums, copies
+    /// The vertex of the plan whose elements it has; none: parts of sums, copies.
+    std::size_t tensor = std::size_t(-1);
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
