@@ -32,8 +32,9 @@ void coverage::count_case(std::string_view truth, std::string_view extents, std:
     for (const auto& [tensor, type] : types_of(types)) {
         all += all.find(type) == std::string::npos ? std::string(1, type) : "";
     }
-    static const std::map<char, std::string> names = {{'d', "double"},         {'f', "float"}, {'z', "complex<double>"},
-                                                      {'c', "complex<float>"}, {'i', "int"},   {'b', "bool"}};
+    static const std::map<char, std::string> names = {
+        {'d', "double"}, {'f', "float"}, {'z', "complex<double>"}, {'c', "complex<float>"},
+        {'i', "int"},    {'b', "bool"},  {'h', "float16"},         {'g', "bfloat16"}};
     count("type", all.size() == 1 ? names.at(all[0]) : "mixed");
 
     for (const auto& [label, extent] : oracle::extents_of(extents)) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <complex>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace differential {
@@ -18,25 +19,19 @@ namespace {
 enum class origin { generated, root, bound_array, bound_distributed, own_distribution, earlier_result };
 inline constexpr int origins = 6;
 
-/// An einsum that copies a tensor, by rank.
-template <std::size_t Rank>
-auto copy_of(const auto& tensor) {
+EINPARALLEL_LABELS(a, b, c, d, e, f);
+
+/// A statement that copies a tensor.
+template <class T, std::size_t Rank>
+ep::tensor<T, Rank> copy_of(const ep::tensor<T, Rank>& original) {
     static_assert(Rank <= 6);
-    if constexpr (Rank == 0) {
-        return ep::einsum<"->">(tensor);
-    } else if constexpr (Rank == 1) {
-        return ep::einsum<"a->a">(tensor);
-    } else if constexpr (Rank == 2) {
-        return ep::einsum<"ab->ab">(tensor);
-    } else if constexpr (Rank == 3) {
-        return ep::einsum<"abc->abc">(tensor);
-    } else if constexpr (Rank == 4) {
-        return ep::einsum<"abcd->abcd">(tensor);
-    } else if constexpr (Rank == 5) {
-        return ep::einsum<"abcde->abcde">(tensor);
-    } else {
-        return ep::einsum<"abcdef->abcdef">(tensor);
+    ep::tensor<T, Rank> copied;
+    [&]<std::size_t... Dimension>(std::index_sequence<Dimension...>) {
+        const std::tuple labels(a, b, c, d, e, f);
+        copied(std::get<Dimension>(labels)...) = original(std::get<Dimension>(labels)...);
     }
+    (std::make_index_sequence<Rank>());
+    return copied;
 }
 
 template <class T, std::size_t Rank>
@@ -87,6 +82,10 @@ auto with_type(char type, std::size_t rank, const Use& use) {
             return with_rank<std::int64_t, 2>(rank, use);
         case 'b':
             return with_rank<bool>(rank, use);
+        case 'h':
+            return with_rank<ep::float16>(rank, use);
+        case 'g':
+            return with_rank<ep::bfloat16>(rank, use);
         default:
             throw std::logic_error(std::string("deferred_ranks: no tensor of type ") + type);
     }
@@ -200,7 +199,7 @@ ep::tensor<T, Rank> deferred_ranks::typed_input(char name) {
         case origin::own_distribution:
             return ep::from_distributed(own<T, Rank>(name, extents));
         case origin::earlier_result: {
-            const auto copied = copy_of<Rank>(generated<T, Rank>(name, extents));
+            const auto copied = copy_of(generated<T, Rank>(name, extents));
             return ep::from_distributed(evaluated(world_, copied.node()).get(copied));
         }
         default:

@@ -259,7 +259,7 @@ void require_all(coverage& seen, int ranks) {
     seen.require("kind", {"einsum", "statement", "several statements"});
     seen.require("operands", {"1", "2", "3", "4", "5", "6"});
     seen.require("rank of operand", {"0", "1", "2", "3", "4", "5", "6"});
-    seen.require("type", {"double", "float", "complex<double>", "int", "bool"});
+    seen.require("type", {"double", "float", "complex<double>", "int", "bool", "float16", "bfloat16"});
     seen.require("label class", {"c", "m", "n", "k", "x_only", "y_only"});
     seen.require("input",
                  {"generate", "from_root", "bind array", "bind distributed", "from_distributed", "earlier result"});

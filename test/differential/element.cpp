@@ -30,6 +30,10 @@ auto with_type(char type, Use use) {
             return use(std::uint8_t{});
         case 'b':
             return use(bool{});
+        case 'h':
+            return use(einparallel::float16{});
+        case 'g':
+            return use(einparallel::bfloat16{});
         default:
             throw std::logic_error("differential: no element type");
     }
@@ -39,9 +43,17 @@ bool is_complex(char type) {
     return type == 'z' || type == 'c';
 }
 
-/// How far two numbers may differ that were summed in different orders.
+/// How far two numbers may differ that were summed in different orders; two of them that are rounded to halves may
+/// become neighbours.
 double tolerance(char type) {
-    return type == 'f' || type == 'c' ? 2e-4 : 1e-11;
+    return type == 'g' ? 0x1p-7 : type == 'h' ? 0x1p-10 : type == 'f' || type == 'c' ? 2e-4 : 1e-11;
+}
+
+/// Digits and range of the halves, to which the oracle rounds what has a name.
+oracle::precision precision_of(char type) {
+    return type == 'g'   ? oracle::precision{8, -126, 127}
+           : type == 'h' ? oracle::precision{11, -14, 15}
+                         : oracle::precision{};
 }
 
 oracle::number input_number(std::uint64_t random, char type, double share_of_true) {
@@ -216,7 +228,11 @@ worked_case work_out(int number, std::string_view truth, std::string_view extent
     const bool any_complex =
         std::any_of(made.types.begin(), made.types.end(), [](const auto& each) { return is_complex(each.second); });
     made.expected = made.inputs;
-    oracle::compute(drawn.truth, by_label, any_complex, made.expected);
+    std::map<char, oracle::precision> rounded;
+    for (const auto& [name, type] : made.types) {
+        rounded[name] = precision_of(type);
+    }
+    oracle::compute(drawn.truth, by_label, any_complex, rounded, made.expected);
     return made;
 }
 

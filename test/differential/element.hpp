@@ -3,6 +3,8 @@
 
 #include "oracle.hpp"
 
+#include <einparallel/notation/element_type.hpp>
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +33,10 @@ template <>
 inline constexpr char letter_of<std::uint8_t> = 'u';
 template <>
 inline constexpr char letter_of<bool> = 'b';
+template <>
+inline constexpr char letter_of<einparallel::float16> = 'h';
+template <>
+inline constexpr char letter_of<einparallel::bfloat16> = 'g';
 
 /// "AdBfZd" as letters of elements by tensor.
 [[nodiscard]] std::map<char, char> types_of(std::string_view text);
@@ -57,6 +63,7 @@ struct worked_case {
     std::string truth;          ///< without parameters
     std::vector<long> numbers;  ///< by parameter
 
+    [[nodiscard]] bool is_half(char name) const { return types.at(name) == 'h' || types.at(name) == 'g'; }
     /// "" where the tensor that the library made is what the oracle made, otherwise a sentence.
     [[nodiscard]] std::string compare(char name, const strided_memory& made) const;
 };

@@ -40,6 +40,10 @@ std::string type_name(char letter) {
             return "std::int64_t";
         case 'u':
             return "std::uint8_t";
+        case 'h':
+            return "ep::float16";
+        case 'g':
+            return "ep::bfloat16";
         default:
             return "bool";
     }
@@ -57,13 +61,13 @@ std::string letter(std::size_t operand) {
     return std::string(1, static_cast<char>('A' + operand));
 }
 
-/// The type of a product of these, as numpy and C++ promote.
+/// The type of a product of these, as numpy and C++ promote; products of halves are floats.
 char common_type(const std::string& types) {
     const auto any = [&](const char* of) { return types.find_first_of(of) != std::string::npos; };
     if (any("zc")) {
         return any("zd") ? 'z' : 'c';
     }
-    return any("d") ? 'd' : any("f") ? 'f' : any("i") ? 'i' : 'b';
+    return any("d") ? 'd' : any("fgh") ? 'f' : any("i") ? 'i' : 'b';
 }
 
 class writer {
@@ -195,7 +199,8 @@ public:
             const int size = random_.between(1, 100);
             wish.most_points = size <= 30 ? 200 : size <= 75 || deferred ? 2000 : size <= 97 ? 20000 : 200000;
             const random_einsum e = einsums_.make(wish);
-            if (!seen_.insert(e.key()).second) {
+            const bool has_room = type != 'h' || e.output_rank <= 6;  // as the deferred room has
+            if (!has_room || !seen_.insert(e.key()).second) {
                 continue;
             }
             std::string types(e.ranks.size(), type);
@@ -204,6 +209,11 @@ public:
                     each = random_.one_of<char>({'d', 'f', 'z', 'i'});
                 }
                 types[0] = 'd';
+            }
+            if (type == 'h') {  // any of the halves, and here and there a float
+                for (char& each : types) {
+                    each = random_.one_of<char>({'h', 'g', 'h', 'g', 'f'});
+                }
             }
             made.push_back(writer_.einsum(e, types, deferred));
         }
@@ -359,6 +369,19 @@ int main(int argc, char** argv) {
     append(deferred.back(), cases.indexed(4, 'i', true, 18));
     append(deferred.back(), cases.indexed(3, 'b', true, 18));
     append(deferred.back(), cases.indexed_chains(10, 'd', 18));
+    append(deferred[2], taken_out(deferred.back(), calls_functor));
+
+    // Halves, behind those.
+    immediate.push_back(cases.einsums(60, 'h', false));
+    deferred.push_back(cases.einsums(20, 'h', true));
+    for (const char type : {'h', 'g'}) {
+        append(immediate.back(), cases.statements(22, type, false));
+        append(immediate.back(), cases.indexed(6, type, false, 36));
+        append(deferred.back(), cases.statements(11, type, true));
+        append(deferred.back(), cases.chains(12, type));
+        append(deferred.back(), cases.indexed(4, type, true, 18));
+        append(deferred.back(), cases.indexed_chains(5, type, 18));
+    }
     append(deferred[2], taken_out(deferred.back(), calls_functor));
 
     const std::string folder = argv[1];

@@ -31,7 +31,8 @@ TEST_CASE("immediate einsums and statements agree with scalar loops") {
     seen.require("operands", {"1", "2", "3", "4", "5", "6"});
     seen.require("rank of operand", {"0", "1", "2", "3", "4", "5", "6"});
     seen.require("rank of output", {"0", "1", "2", "3", "4", "5"});
-    seen.require("type", {"double", "float", "complex<double>", "complex<float>", "int", "bool", "mixed"});
+    seen.require("type", {"double", "float", "complex<double>", "complex<float>", "int", "bool", "float16", "bfloat16",
+                          "mixed"});
     seen.require("label class", {"c", "m", "n", "k", "x_only", "y_only"});
     seen.require("feature", {"implicit output", "spaces", "ellipsis", "broadcast", "label outside of ASCII",
                              "label twice in one operand", "one-sided sum", "extent 0"});
@@ -44,13 +45,19 @@ TEST_CASE("immediate einsums and statements agree with scalar loops") {
             const test_case<immediate_room>& one = part.first[number];
             for (int draw = 0; draw < one.draws; ++draw) {
                 std::string verdict;
+                std::string refused;
                 std::string truth = one.truth;
                 try {
                     immediate_room room(one, draw);
                     truth = room.worked().truth;
                     seen.count_case(truth, one.extents, one.types, one.notes);
+                    const char output = one.outputs[0];
+                    // A half that is added to twice would be rounded twice: immediate statements refuse that.
+                    refused = room.worked().is_half(output) && room.worked().expected.at(output).is_written_twice
+                                  ? "several indices on the left name one element"
+                                  : "";
                     one.run(room);
-                    verdict = room.verdict();
+                    verdict = refused.empty() ? room.verdict() : "was not refused";
                     const auto has = [&](char layout) {
                         return room.layouts().find(layout) != std::string::npos ? 1 : 0;
                     };
@@ -58,7 +65,10 @@ TEST_CASE("immediate einsums and statements agree with scalar loops") {
                     seen.count("layout", "permuted strides", has('p'));
                     seen.count("layout", "gaps", has('g'));
                 } catch (const std::exception& error) {
-                    verdict = std::string("threw: ") + error.what();
+                    const bool as_expected =
+                        !refused.empty() && std::string(error.what()).find(refused) != std::string::npos;
+                    seen.count("refused", refused);
+                    verdict = as_expected ? "" : std::string("threw: ") + error.what();
                 }
                 CHECK_MESSAGE(verdict.empty(), describe(one, draw, truth), ": ", verdict);
             }

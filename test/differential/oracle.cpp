@@ -1,5 +1,6 @@
 #include "oracle.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -413,15 +414,19 @@ void write_part(const leaf& left, const node<T>& right, const point& extents, st
     if (!has_points(left.labels, extents)) {
         return;
     }
+    std::vector<bool> is_written(made.elements.size());
     do {
         double around = 0;
         const long offset = offset_of(made, left.at, tensors, at, around);
         made.elements[static_cast<std::size_t>(offset)] = evaluate(right, extents, at);
+        made.is_written_twice = made.is_written_twice || is_written[static_cast<std::size_t>(offset)];
+        is_written[static_cast<std::size_t>(offset)] = true;
     } while (advance(left.labels, extents, at));
 }
 
 template <class T>
-void compute_as(std::string_view program, const std::map<char, long>& by_label, std::map<char, tensor>& tensors) {
+void compute_as(std::string_view program, const std::map<char, long>& by_label,
+                const std::map<char, precision>& precisions, std::map<char, tensor>& tensors) {
     point extents{};
     for (const auto& [label, extent] : by_label) {
         extents[slot(label)] = extent;
@@ -435,6 +440,12 @@ void compute_as(std::string_view program, const std::map<char, long>& by_label, 
             tensors.insert_or_assign(left.name, made_by(right, left.labels, extents));
         } else {
             write_part(left, right, extents, tensors);
+        }
+        const auto to = precisions.find(left.name);
+        if (to != precisions.end() && to->second.digits > 0) {
+            for (number& each : tensors.at(left.name).elements) {
+                each = rounded(each.real(), to->second);
+            }
         }
         text.skip();
         if (text.peek() == ';') {
@@ -524,12 +535,21 @@ std::map<char, long> extents_of(std::string_view text) {
     return extents;
 }
 
+double rounded(double value, const precision& to) {
+    if (value == 0 || !std::isfinite(value)) {
+        return value;
+    }
+    const int unit = std::max(std::ilogb(value), to.lowest) - to.digits + 1;
+    const double near = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+    return std::ilogb(near) > to.highest ? std::copysign(HUGE_VAL, value) : near;
+}
+
 void compute(std::string_view program, const std::map<char, long>& extents, bool is_complex,
-             std::map<char, tensor>& tensors) {
+             const std::map<char, precision>& precisions, std::map<char, tensor>& tensors) {
     if (is_complex) {
-        compute_as<number>(program, extents, tensors);
+        compute_as<number>(program, extents, precisions, tensors);
     } else {
-        compute_as<double>(program, extents, tensors);
+        compute_as<double>(program, extents, precisions, tensors);
     }
 }
 

@@ -27,6 +27,7 @@ using number = std::complex<double>;
 struct tensor {
     std::vector<long> extents;
     std::vector<number> elements;
+    bool is_written_twice = false;  ///< an element of it, by one line
 
     [[nodiscard]] long size() const;
 };
@@ -76,10 +77,20 @@ struct summand {
 /// Reads "a3 b12" as extents by label.
 [[nodiscard]] std::map<char, long> extents_of(std::string_view text);
 
+/// What elements are rounded to: binary digits, and the powers of two of the smallest and the largest normal numbers.
+struct precision {
+    int digits = 0;  ///< 0: nothing is rounded
+    int lowest = 0;
+    int highest = 0;
+};
+
+/// The nearest number of a precision, the even one of two; infinite beyond the largest. Real.
+[[nodiscard]] double rounded(double value, const precision& to);
+
 /// Computes a program line by line: adds what the lines make to `tensors`, which has the inputs. Everything is real
-/// unless `is_complex`.
+/// unless `is_complex`. What a line makes is rounded when the line ends.
 /// @throws std::logic_error for a text that is no program
 void compute(std::string_view program, const std::map<char, long>& extents, bool is_complex,
-             std::map<char, tensor>& tensors);
+             const std::map<char, precision>& precisions, std::map<char, tensor>& tensors);
 
 }  // namespace oracle

@@ -317,6 +317,7 @@ private:
     [[nodiscard]] bool is_real() const { return program_.type == 'd'; }
     [[nodiscard]] bool is_bool() const { return program_.type == 'b'; }
     [[nodiscard]] bool is_whole() const { return program_.type == 'i'; }
+    [[nodiscard]] bool is_float() const { return program_.type == 'f' || program_.type == 'h' || program_.type == 'g'; }
 
     labels some_of(labels from) {
         random_.shuffle(from);
@@ -394,7 +395,7 @@ private:
         if (!is_complex()) {
             words.insert(words.end(), {"abs", "relu"});
         }
-        if (is_real() || program_.type == 'f') {
+        if (is_real() || is_float()) {
             words.insert(words.end(), {"tanh", "sigmoid"});
         }
         if (is_real()) {
@@ -432,7 +433,7 @@ private:
                 return mapped(operand(kept));
             case 4: {  // softmax, alone or in a product
                 const labels rows = random_.chance(50) || summed_.empty() ? kept : all;
-                if ((!is_real() && program_.type != 'f') || rows.empty()) {
+                if ((!is_real() && !is_float()) || rows.empty()) {
                     return operand(kept);
                 }
                 program_.exact = false;

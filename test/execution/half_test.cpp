@@ -120,6 +120,38 @@ TEST_CASE_TEMPLATE("halves in parts replace halves where tokens say", Half, ep::
     }
 }
 
+TEST_CASE_TEMPLATE("softmax of halves, and its gradient, are those of the floats, rounded once", Half, ep::float16,
+                   ep::bfloat16) {
+    ep::context world(MPI_COMM_WORLD);
+    const auto x = random_matrix<Half>(7, 13, 4);
+    const auto w = random_matrix<Half>(7, 13, 5);
+    ep::array<float, 2> wide_x({7, 13});
+    wide_x(i, j) = x(i, j);
+    const auto X = ep::placeholder<Half>({7, 13});
+    const auto W = ep::placeholder<Half>({7, 13});
+    const auto wide = ep::placeholder<float>({7, 13});
+    const auto statements = [&](const auto& of, auto y) {
+        y(i, j) = ep::softmax(j, of(i, j)) * W(i, j);
+        ep::tensor<float, 0> loss;
+        loss() = ep::sum(ep::softmax(j, of(i, j)) * W(i, j));
+        return std::pair(y, ep::gradient(loss, of));
+    };
+    const auto [y, dx] = statements(X, ep::tensor<Half, 2>());
+    const auto [wide_y, wide_dx] = statements(wide, ep::tensor<float, 2>());
+    const ep::plan plan = ep::decompose({.processes = world.size()}, y, dx, wide_y, wide_dx);
+    const ep::results made = plan.run(world, ep::bind(X, x), ep::bind(W, w), ep::bind(wide, wide_x));
+    const auto wrong = [](const ep::array<Half, 2>& half, const ep::array<float, 2>& expected) {
+        int count = 0;
+        for (ep::index at = 0; at < half.size(); ++at) {
+            const float nearest = Half(expected.data()[at]);
+            count += std::abs(half.data()[at] - nearest) <= 1e-5F * std::abs(nearest) + 1e-7F ? 0 : 1;
+        }
+        return count;
+    };
+    CHECK(wrong(made.get(y).allgather(), made.get(wide_y).allgather()) == 0);
+    CHECK(wrong(made.get(dx).allgather(), made.get(wide_dx).allgather()) == 0);
+}
+
 TEST_CASE_TEMPLATE("gradients of halves are summed in float and rounded once", Half, ep::float16, ep::bfloat16) {
     ep::context world(MPI_COMM_WORLD);
     const auto x = random_matrix<Half>(8, 12, 4);

@@ -222,7 +222,8 @@ public:
                                                   Statement::ids::template id<Over>);
         } else {
             using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
-            return softmax_in_steps<Out>(sink, as_operand(node.inner), all, Statement::template free_labels<Rows>);
+            return softmax_in_steps<Out>(sink, computed_operand(node.inner), all,
+                                         Statement::template free_labels<Rows>);
         }
     }
     template <class Out, class Sink, class Op, class Over, class Inner>

@@ -33,7 +33,7 @@ using op_functors = functor_list<negate, absolute, conjugate, floor_function, ro
                                  gelu_function, plus, minus, times, over, larger, smaller, power, atan2_function,
                                  shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
 
-/// How an instruction computes: integers and bool in 64 bits. Halves are only cast.
+/// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, f16, b16, whole, natural };
 
 /// An element type in device code.
@@ -128,7 +128,10 @@ EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
 /// A functor's result for arguments of one type.
 template <class Cell, class T>
 EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
-    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';  // of halves, too
+    if constexpr (is_half<T>) {
+        return Cell::of(T(called<Cell>(code, float(x), float(y)).template as<float>()));
+    }
+    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
     Cell made{};
     op_functors::with(code, [&](auto function) {
         using F = decltype(function);
