@@ -109,7 +109,7 @@ struct resting_input {
                 weight *= static_cast<ep::index>(whole[dimension]);
                 rest /= lengths[dimension];
             }
-            elements.data()[at] = element(number);
+            elements.data()[at] = static_cast<T>(element(number));
         }
         part = ep::distributed<T, Rank>(world, whole, lower, ep::view<T, Rank>(elements));
     }

@@ -1,7 +1,7 @@
 // Plans carried out on a simulated cluster (SimGrid's SMPI): the executor and its messages are real, arithmetic and
 // network take simulated time, and elements are neither stored nor computed.
 //
-//     simulated [--graph NAMES] [--plan NAMES] [--cluster TEXT] [--ranks NUMBERS] [--element float|double]
+//     simulated [--graph NAMES] [--plan NAMES] [--cluster TEXT] [--ranks NUMBERS] [--element float|double|bfloat16]
 //               [--check yes] [--vertices yes] [--json yes]
 //
 // Lists are separated by commas. Graphs: bench/graphs/named.hpp, with their sizes (chain-square:4096). Plans:
@@ -383,11 +383,14 @@ struct figures {
     double held = 0;
     double inputs = 0;
     double megabytes = 0;
+    double bytes = 0;  ///< sent by all ranks
+    std::array<char, 300> cuts{};
     std::array<char, 300> failure{};  ///< why there is none of it
 
-    void fail(std::string_view sentence) {
-        failure = {};
-        sentence.copy(failure.data(), failure.size() - 1);
+    void fail(std::string_view sentence) { write(failure, sentence); }
+    static void write(std::array<char, 300>& into, std::string_view text) {
+        into = {};
+        text.copy(into.data(), into.size() - 1);
     }
 };
 
@@ -402,19 +405,39 @@ double duration() {
     return end - begin;
 }
 
-figures simulate(const std::string& text, const std::string& name, bool single, const cluster& on, bool vertices,
-                 bool also_serial) {
+/// What a run is simulated with instead of values: the graph of an element type, and the bytes of one.
+struct element_kind {
+    experiments::outputs (*record)(const experiments::sized_graph&);
+    std::size_t bytes;
+};
+
+element_kind element_named(const std::string& name) {
+    if (name == "double") {
+        return {&experiments::record<double>, sizeof(double)};
+    }
+    if (name == "float") {
+        return {&experiments::record<float>, sizeof(float)};
+    }
+    if (name == "bfloat16") {
+        return {&experiments::record<ep::bfloat16>, sizeof(ep::bfloat16)};
+    }
+    throw ep::error("'" + name + "' is none of float, double and bfloat16");
+}
+
+figures simulate(const std::string& text, const std::string& name, const element_kind& element, const cluster& on,
+                 bool vertices, bool also_serial) {
     figures made;
     ep::options asked;
     asked.processes = on.ranks;
     asked.machine = on.constants();
     const experiments::sized_graph graph = experiments::graph_of(text);
-    const experiments::outputs recorded =
-        single ? experiments::record<float>(graph) : experiments::record<double>(graph);
+    const experiments::outputs recorded = element.record(graph);
     const auto before = std::chrono::steady_clock::now();
     const ep::plan plan = experiments::planned(graph, name, asked, recorded);
     made.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
     made.model = plan.seconds();
+    made.bytes = static_cast<double>(plan.bytes_sent());
+    figures::write(made.cuts, experiments::cuts_text(plan));
     if (vertices) {
         std::cout << plan;
     }
@@ -463,7 +486,7 @@ figures simulate(const std::string& text, const std::string& name, bool single, 
         simulation.mine().end = PMPI_Wtime();
         PMPI_Barrier(MPI_COMM_WORLD);
     };
-    simulation.element = single ? sizeof(float) : sizeof(double);
+    simulation.element = element.bytes;
     simulation.ranks.resize(static_cast<std::size_t>(on.ranks));
     for (int rank = 0; rank < on.ranks; ++rank) {
         const std::string number = std::to_string(rank);
@@ -527,7 +550,8 @@ int run(int argc, char** argv) {
     std::string plans = "EinDecomp";
     std::string described = "nodes=64,ranks=1,gbit=100,us=2,tflops=1";
     std::string ranks;
-    bool single = false, vertices = false, check = false, json = false;
+    element_kind element = element_named("double");
+    bool vertices = false, check = false, json = false;
     const auto either = [](bool& set, std::string chosen, std::string other) {
         return [&set, chosen, other](const std::string& value) {
             set = value == chosen;
@@ -545,7 +569,7 @@ int run(int argc, char** argv) {
                               ranks = ranks.empty() ? "all" : ranks;
                           }},
                          {"--ranks", [&](const std::string& value) { ranks = value; }},
-                         {"--element", either(single, "float", "double")},
+                         {"--element", [&](const std::string& value) { element = element_named(value); }},
                          {"--vertices", either(vertices, "yes", "no")},
                          {"--check", either(check, "yes", "no")},
                          {"--json", either(json, "yes", "no")}});
@@ -567,7 +591,7 @@ int run(int argc, char** argv) {
             for (const std::string& plan : bench::separated(plans)) {
                 const auto child = bench::in_child({}, [&] {
                     try {
-                        return simulate(text, plan, single, on, vertices, !json);
+                        return simulate(text, plan, element, on, vertices, !json);
                     } catch (const std::exception& failure) {
                         figures none;
                         none.fail(failure.what());
@@ -578,10 +602,14 @@ int run(int argc, char** argv) {
                 const std::string failure = child.value ? made.failure.data() : child.failure;
                 const double efficiency = made.operations / on.ranks / on.flops / made.run;
                 if (json) {
-                    std::cout << bench::json_object({{"graph", text}, {"plan", plan}, {"cluster", described}},
+                    std::cout << bench::json_object({{"graph", text},
+                                                     {"plan", plan},
+                                                     {"cluster", described},
+                                                     {"cuts", made.cuts.data()}},
                                                     {{"ranks", on.ranks},
                                                      {"seconds", made.run},
                                                      {"model", made.model},
+                                                     {"bytes", made.bytes},
                                                      {"limit", made.limit},
                                                      {"efficiency", efficiency},
                                                      {"exposed", made.exposed},

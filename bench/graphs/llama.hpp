@@ -17,6 +17,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace experiments {
@@ -54,7 +55,7 @@ struct rotation {
 /// What is added to the scores of attention so that no token looks at a later one.
 template <class T>
 struct causal_mask {
-    T operator()(ep::index s, ep::index t) const { return t <= s ? T(0) : -std::numeric_limits<T>::infinity(); }
+    T operator()(ep::index s, ep::index t) const { return t <= s ? T(0) : T(-std::numeric_limits<T>::infinity()); }
 };
 
 /// Everything that one layer makes.
@@ -89,7 +90,8 @@ struct llama {
 /// Names the vertices that `made = ep::softmax(…)` consists of beside its last one.
 template <class T, std::size_t Rank>
 void name_softmax(const ep::tensor<T, Rank>& made, const std::string& prefix) {
-    const ep::vertex& quotient = *made.node();
+    const ep::vertex& quotient =
+        std::is_floating_point_v<T> ? *made.node() : *made.node()->operands[0];  // halves are rounded after it
     ep::vertex& exponentials = *quotient.operands[0];
     exponentials.name = prefix + "exponentials";
     quotient.operands[1]->name = prefix + "sums";

@@ -13,8 +13,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <map>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace experiments {
@@ -79,38 +82,36 @@ template <class T>
 outputs record(const sized_graph& asked) {
     const placeholders<T> inputs;
     const auto& [kind, n] = asked;
-    if (kind == "product") {
-        return {ep::einsum<"ij,jk->ik">(inputs("A", {n[0], n[0]}), inputs("B", {n[0], n[0]})).named("C").node()};
-    }
-    if (kind == "thesis") {
-        return {build_thesis(n[0], n[1], inputs).node()};
-    }
-    if (kind == "chain-square" || kind == "chain-skewed") {
-        const matrix_chain_sizes sizes = kind == "chain-square" ? square_chain(n[0]) : skewed_chain(n[0]);
-        return {build_matrix_chain(sizes, inputs).Z.node()};
-    }
-    if (kind == "attention") {
-        return {build_attention({n[0], n[1], n[2], n[3]}, inputs).Y.node()};
-    }
-    if (kind == "classifier") {
-        const auto made = build_classifier({n[0], n[1], n[2], n[3]}, inputs);
-        return {made.loss.node(), made.dW1.node(), made.dW2.node()};
-    }
     if (kind == "llama") {
         return {build_llama({n[1], n[2], static_cast<int>(n[0]), n[3], n[4], n[5], n[6], n[7]}, inputs).logits.node()};
     }
-    if (kind == "mp2") {
+    if constexpr (std::is_same_v<T, ep::bfloat16>) {
+        throw ep::error("the graph '" + kind + "' is not recorded with halves, llama is");
+    } else if (kind == "product") {
+        return {ep::einsum<"ij,jk->ik">(inputs("A", {n[0], n[0]}), inputs("B", {n[0], n[0]})).named("C").node()};
+    } else if (kind == "thesis") {
+        return {build_thesis(n[0], n[1], inputs).node()};
+    } else if (kind == "chain-square" || kind == "chain-skewed") {
+        const matrix_chain_sizes sizes = kind == "chain-square" ? square_chain(n[0]) : skewed_chain(n[0]);
+        return {build_matrix_chain(sizes, inputs).Z.node()};
+    } else if (kind == "attention") {
+        return {build_attention({n[0], n[1], n[2], n[3]}, inputs).Y.node()};
+    } else if (kind == "classifier") {
+        const auto made = build_classifier({n[0], n[1], n[2], n[3]}, inputs);
+        return {made.loss.node(), made.dW1.node(), made.dW2.node()};
+    } else if (kind == "mp2") {
         return {build_mp2({n[0], n[1]}, inputs).E.node()};
-    }
-    if (kind == "df-mp2") {
+    } else if (kind == "df-mp2") {
         return {build_df_mp2({n[0], n[1], n[2], n[3]}, inputs).E.node()};
+    } else {
+        const auto made = build_ccsd({n[0], n[1]}, inputs);
+        return {made.t1.node(), made.t2.node(), made.E.node()};
     }
-    const auto made = build_ccsd({n[0], n[1]}, inputs);
-    return {made.t1.node(), made.t2.node(), made.E.node()};
 }
 
 template outputs record<float>(const sized_graph& asked);
 template outputs record<double>(const sized_graph& asked);
+template outputs record<ep::bfloat16>(const sized_graph& asked);
 
 std::vector<rival> rivals_of(const sized_graph& graph, int ranks) {
     namespace rivals = ep::rivals;
@@ -158,6 +159,36 @@ ep::plan planned(const sized_graph& graph, const std::string& name, ep::options 
         }
     }
     throw ep::error("the plan '" + name + "' is none of " + names);
+}
+
+std::string cuts_text(const ep::plan& plan) {
+    std::map<std::string, double> points;
+    double all = 0;
+    for (const ep::planned_vertex& each : plan.vertices()) {
+        std::string cut;
+        for (const ep::mesh_axis& axis : each.work.ranks.axes) {
+            cut += (cut.empty() ? "" : " ") + each.work.form.names[static_cast<std::size_t>(axis.label)] + ":" +
+                   std::to_string(axis.parts);
+        }
+        double of_vertex = each.is_input() ? 0 : 1;
+        for (const ep::index extent : each.work.extents) {
+            of_vertex *= static_cast<double>(extent);
+        }
+        points[cut] += of_vertex;
+        all += of_vertex;
+    }
+    std::vector<std::pair<double, std::string>> shares;
+    for (const auto& [cut, of_cut] : points) {
+        shares.emplace_back(100 * of_cut / all, cut.empty() ? "not cut" : cut);
+    }
+    std::sort(shares.rbegin(), shares.rend());
+    std::string text;
+    for (const auto& [share, cut] : shares) {
+        if (share >= 1) {
+            text += (text.empty() ? "" : ", ") + cut + " " + std::to_string(std::lround(share)) + " %";
+        }
+    }
+    return text;
 }
 
 std::vector<graph> named_graphs() {

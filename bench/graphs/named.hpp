@@ -28,7 +28,8 @@ struct sized_graph {
 /// @throws error for kinds that nobody knows, and for what are no sizes
 sized_graph graph_of(const std::string& text);
 
-/// Records a graph of placeholders of T: float or double.
+/// Records a graph of placeholders of T: float, double, or for `llama` bfloat16.
+/// @throws error for other graphs of halves
 template <class T>
 outputs record(const sized_graph& asked);
 
@@ -44,6 +45,9 @@ std::vector<rival> rivals_of(const sized_graph& graph, int ranks);
 /// A plan by its name: EinDecomp, an algorithm that all contractions are forced to (c, mn, k, master-worker), or a
 /// rival. @throws error where there is no such plan
 ep::plan planned(const sized_graph& graph, const std::string& name, ep::options asked, const outputs& wanted);
+
+/// How a plan cuts: the shares of its multiply-adds by cut, `h:8 81 %, s:4 b:2 17 %`, those of 1 % and more.
+std::string cuts_text(const ep::plan& plan);
 
 /// A graph ready to be recorded for planning.
 struct graph {

@@ -1,12 +1,12 @@
 // Graphs on ranks under several plans in turns: one JSON object per line, for papers.py.
 //
-//     mpiexec -n 2 run --graph thesis:16,thesis:24 [--plan EinDecomp,c,mn,k] [--rounds 5]
+//     mpiexec -n 2 run --graph thesis:16,thesis:24 [--plan EinDecomp,c,mn,k] [--rounds 5] [--element double]
 //
 // Graphs and plans: bench/graphs/named.hpp. Besides `one rank` (the first one computes all of it, the others sleep) and
 // `capacity` (every rank computes all of it for itself, all at once: seconds / ranks are what so many cores allow).
-// Double precision; inputs rest where the plan reads them. First the constants of the time model that
-// world.calibrate() finds, with which plans are made. `difference` is the distance of the outputs, in one weighted sum,
-// from those of the first plan; `needs` is an upper bound for the memory of all ranks.
+// Elements are double, float or (llama) bfloat16; inputs rest where the plan reads them. First the constants of the
+// time model that world.calibrate() finds, with which plans are made. `difference` is the distance of the outputs, in
+// one weighted sum, from those of the first plan; `needs` is an upper bound for the memory of all ranks.
 
 #include "../graphs/named.hpp"
 #include "../resting.hpp"
@@ -58,7 +58,8 @@ std::function<double(ep::index)> elements_of(const std::string& name, const std:
     return [seed, scale = 1 / std::sqrt(rows)](ep::index at) { return scale * number_at(seed, at); };
 }
 
-/// The placeholders of a plan, with elements where it reads them.
+/// The placeholders of a plan, of T, with elements where it reads them.
+template <class T>
 class bound_inputs {
 public:
     std::vector<ep::binding> values;
@@ -80,9 +81,9 @@ private:
 
     template <std::size_t Rank>
     void bind(ep::context& world, const ep::plan& plan, const std::shared_ptr<ep::vertex>& input) {
-        const ep::tensor<double, Rank> tensor(input);
-        const auto resting = std::make_shared<bench::resting_input<double, Rank>>(
-            world, plan, tensor, world.rank(), elements_of(input->name, input->bounds));
+        const ep::tensor<T, Rank> tensor(input);
+        const auto resting = std::make_shared<bench::resting_input<T, Rank>>(world, plan, tensor, world.rank(),
+                                                                             elements_of(input->name, input->bounds));
         values.push_back(ep::bind(tensor, resting->part));
         elements_.push_back(resting);
     }
@@ -93,31 +94,32 @@ struct weighted_sum {
     double sum = 0;
     double size = 0;
 
-    template <std::size_t Rank>
-    void add(const ep::distributed<double, Rank>& part) {
-        part.for_each_local([&](auto at, double value) {
+    template <class T, std::size_t Rank>
+    void add(const ep::distributed<T, Rank>& part) {
+        part.for_each_local([&](auto at, T value) {
             ep::index position = 0;
             for (const ep::index each : at) {
                 position = position * 1'000'003 + each;
             }
-            const double product = value * number_at(1, position);
+            const double product = static_cast<double>(value) * number_at(1, position);
             sum += product;
             size += std::abs(product);
         });
     }
 
+    template <class T>
     void add_output(const ep::results& run, std::size_t output, std::size_t rank) {
         switch (rank) {
             case 0:
-                return add(run.at<double, 0>(output));
+                return add(run.at<T, 0>(output));
             case 1:
-                return add(run.at<double, 1>(output));
+                return add(run.at<T, 1>(output));
             case 2:
-                return add(run.at<double, 2>(output));
+                return add(run.at<T, 2>(output));
             case 4:
-                return add(run.at<double, 4>(output));
+                return add(run.at<T, 4>(output));
             default:
-                return add(run.at<double, 5>(output));
+                return add(run.at<T, 5>(output));
         }
     }
 
@@ -142,6 +144,7 @@ double free_memory() {
 /// A way to run the graph, planned and with its inputs.
 struct way : bench::variant {
     std::string failure;
+    std::string cuts;
     double model = 0;
     double needs = 0;
     double held = 0;   ///< by the rank with most
@@ -157,6 +160,7 @@ void print(const ep::context& world, const std::vector<std::pair<std::string, st
     }
 }
 
+template <class T>
 void compare(const std::string& text, const std::vector<std::string>& names, const ep::machine& machine, int rounds) {
     ep::context world(MPI_COMM_WORLD);
     ep::context self(MPI_COMM_SELF);
@@ -171,15 +175,15 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
         ep::context& on = alone || all ? self : world;
         try {
             const experiments::sized_graph graph = experiments::graph_of(text);
-            const experiments::outputs outputs = experiments::record<double>(graph);
+            const experiments::outputs outputs = experiments::record<T>(graph);
             ep::options asked;
             asked.processes = on.size();
             asked.machine = machine;
             const ep::plan plan = experiments::planned(graph, alone || all ? "EinDecomp" : name, asked, outputs);
             made.model = plan.seconds();
+            made.cuts = experiments::cuts_text(plan);
             for (const ep::planned_vertex& each : plan.vertices()) {
-                made.needs +=
-                    each.is_input() ? static_cast<double>(ep::whole_box(each.bounds).size()) * sizeof(double) : 0;
+                made.needs += each.is_input() ? static_cast<double>(ep::whole_box(each.bounds).size()) * sizeof(T) : 0;
             }
             for (int rank = 0; rank < on.size(); ++rank) {
                 made.needs += static_cast<double>(plan.peak_bytes(rank));
@@ -196,11 +200,11 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
             if (alone && world.rank() != 0) {
                 made.run = nullptr;
             } else {
-                const auto bound = std::make_shared<bound_inputs>(on, plan);
+                const auto bound = std::make_shared<bound_inputs<T>>(on, plan);
                 made.run = [&on, plan, bound] { static_cast<void>(ep::detail::carry_out(plan, on, bound->values)); };
                 const ep::results run = ep::detail::carry_out(plan, on, bound->values);
                 for (std::size_t output = 0; output < outputs.size() && (!all || world.rank() == 0); ++output) {
-                    made.result.add_output(run, output, outputs[output]->bounds.size());
+                    made.result.template add_output<T>(run, output, outputs[output]->bounds.size());
                 }
             }
         } catch (const std::exception& failure) {
@@ -225,7 +229,7 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
             continue;
         }
         const bench::samples& times = running[measured++];
-        print(world, {{"graph", text}, {"plan", each.name}},
+        print(world, {{"graph", text}, {"plan", each.name}, {"cuts", each.cuts}},
               {{"ranks", ranks},
                {"seconds", each.share * times.best()},
                {"median", each.share * times.median()},
@@ -246,10 +250,12 @@ int main(int argc, char** argv) {
     try {
         std::string graphs = "product:1024";
         std::string plans = "EinDecomp";
+        std::string element = "double";
         int rounds = 5;
         bench::read_options(argc, argv,
                             {{"--graph", [&](const std::string& value) { graphs = value; }},
                              {"--plan", [&](const std::string& value) { plans = value; }},
+                             {"--element", [&](const std::string& value) { element = value; }},
                              {"--rounds", [&](const std::string& value) { rounds = bench::whole_number(value, 1); }}});
         ep::context world(MPI_COMM_WORLD);
         const ep::machine machine = world.calibrate();
@@ -259,8 +265,15 @@ int main(int argc, char** argv) {
                {"seconds_per_byte", machine.seconds_per_byte},
                {"seconds_per_flop", machine.seconds_per_flop},
                {"exposed", machine.exposed}});
+        const auto of = element == "double"     ? &compare<double>
+                        : element == "float"    ? &compare<float>
+                        : element == "bfloat16" ? &compare<ep::bfloat16>
+                                                : nullptr;
+        if (of == nullptr) {
+            throw ep::error("--element is none of double, float, bfloat16: " + element);
+        }
         for (const std::string& graph : bench::separated(graphs)) {
-            compare(graph, bench::separated(plans), machine, rounds);
+            of(graph, bench::separated(plans), machine, rounds);
         }
     } catch (const std::exception& failure) {
         std::cerr << "run: " << failure.what() << '\n';
