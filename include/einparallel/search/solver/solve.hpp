@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -33,6 +34,7 @@ struct effort_count {
     std::size_t spent = 0;  ///< in table entries
     std::size_t limit = std::numeric_limits<std::size_t>::max();
 
+    [[nodiscard]] std::size_t left() const { return limit - std::min(spent, limit); }
     /// @throws exceeded
     void add(std::size_t looked_at) {
         spent += looked_at;
