@@ -62,7 +62,7 @@ ep::array<int, 2> columns(const ep::array<int, 2>& tokens, ep::index begin, ep::
 }
 
 /// Prompts of a file under several plans; true where all scores are the reference's: in float to 1e-4 of their standard
-/// deviation, in halves to 2e-2 of it on average (root mean square).
+/// deviation, in halves to 2e-2 of it on average (root mean square). A model that is wrong by one position must fail.
 template <class T>
 bool agrees(ep::context& world, const std::string& folder, const experiments::llama_config& n,
             const experiments::llama_weights<T>& weights) {
@@ -79,11 +79,10 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
     const auto count = double(expected.size());
     const double deviation = std::sqrt(squares / count - sum * sum / (count * count));
 
-    bool good = true;
-    for (const planner& each : planners()) {
-        experiments::llama_session<T> session(world, n, weights, tokens.extent(0),
+    const auto is_good = [&](const char* name, const experiments::llama_config& model, const ep::cutting_rule& rule) {
+        experiments::llama_session<T> session(world, model, weights, tokens.extent(0),
                                               {.objective = ep::objective::bytes, .runs = std::size_t(session.block)},
-                                              each.rule);
+                                              rule);
         double difference = 0, differences = 0;
         for (ep::index step = 0; step <= steps; ++step) {
             const ep::index begin = step == 0 ? 0 : prompt + step - 1;
@@ -96,12 +95,23 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
             }
         }
         const double average = std::sqrt(differences / count);
-        good = good && (std::is_same_v<T, float> ? difference <= 1e-4 * deviation : average <= 2e-2 * deviation);
         if (world.rank() == 0) {
-            std::cout << std::setw(16) << each.name << std::setw(14) << session.plan(1).bytes_sent_again()
-                      << std::setw(14) << session.bytes_grown() << std::setw(14) << difference / deviation
-                      << std::setw(14) << average / deviation << std::endl;
+            std::cout << std::setw(16) << name << std::setw(14) << session.plan(1).bytes_sent_again() << std::setw(14)
+                      << session.bytes_grown() << std::setw(14) << difference / deviation << std::setw(14)
+                      << average / deviation << std::endl;
         }
+        return std::is_same_v<T, float> ? difference <= 1e-4 * deviation : average <= 2e-2 * deviation;
+    };
+    bool good = true;
+    for (const planner& each : planners()) {
+        good = is_good(each.name, n, each.rule) && good;
+    }
+    if (std::is_same_v<T, float>) {
+        experiments::llama_config mask = n, keys = n, cache = n;
+        mask.off.mask = keys.off.keys = cache.off.cache = 1;
+        good = !is_good("wrong: mask", mask, nullptr) && good;
+        good = !is_good("wrong: rotation", keys, nullptr) && good;
+        good = !is_good("wrong: cache", cache, nullptr) && good;
     }
     return good;
 }

@@ -23,6 +23,9 @@ struct llama_config {
     ep::index vocabulary, positions;
     double epsilon = 1e-6, theta = 10'000;
     bool tied = false;  ///< scores come from the embedding's rows
+    struct {
+        int mask = 0, keys = 0, cache = 0;
+    } off;  ///< what a test gets wrong: positions of the mask, of the keys' turn, in the cache
 };
 
 /// The weights of a model. In a head's rows of W_Q and W_K the rotary position turns number r of the first half with
@@ -85,8 +88,17 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
     const auto position = ep::placeholder<int>({tokens}).named("position");
     llama_step<T> made{tokens_in, position, before, before, {}, {}};
 
-    ep::tensor<float, 4> turn;
+    const auto at = [&](int off) {
+        ep::tensor<int, 1> moved = position;
+        if (off != 0) {
+            moved(s) = position(s) + off;
+        }
+        return moved;
+    };
+    const auto seen_to = at(n.off.mask), turned_by = at(n.off.keys), kept_at = at(n.off.cache);
+    ep::tensor<float, 4> turn, key_turn;
     turn(s, c, e, r) = table(position(s), c, e, r);
+    key_turn(s, c, e, r) = table(turned_by(s), c, e, r);
     ep::tensor<float, 3> x;
     x(b, s, a) = weights.embedding(tokens_in(b, s), a);
     for (std::size_t number = 0; number < weights.layers.size(); ++number) {
@@ -104,18 +116,18 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         key(b, g, s, c, r) = input(b, s, a) * layer.W_K(g, c, r, a);
         value(b, g, s, d) = input(b, s, a) * layer.W_V(g, d, a);
         turned(b, g, h, s, e, r) = query(b, g, h, s, c, r) * turn(s, c, e, r);
-        turned_key(b, g, s, e, r) = key(b, g, s, c, r) * turn(s, c, e, r);
+        turned_key(b, g, s, e, r) = key(b, g, s, c, r) * key_turn(s, c, e, r);
         ep::tensor<T, 5>& keys = made.after.keys[number];
         ep::tensor<T, 4>& values = made.after.values[number];
-        keys(b, g, position(s), e, r) = turned_key(b, g, s, e, r);
-        values(b, g, position(s), d) = value(b, g, s, d);
+        keys(b, g, kept_at(s), e, r) = turned_key(b, g, s, e, r);
+        values(b, g, kept_at(s), d) = value(b, g, s, d);
         keys.named("cache of keys " + std::to_string(number));
         values.named("cache of values " + std::to_string(number));
 
         ep::tensor<float, 5> scores, masked, shares;
         ep::tensor<T, 5> attended;
         scores(b, g, h, s, t) = turned(b, g, h, s, c, r) * keys(b, g, t, c, r);
-        masked(b, g, h, s, t) = ep::where(ep::iota(t) <= position(s), scale * scores(b, g, h, s, t),
+        masked(b, g, h, s, t) = ep::where(ep::iota(t) <= seen_to(s), scale * scores(b, g, h, s, t),
                                           -std::numeric_limits<float>::infinity());
         shares(b, g, h, s, t) = ep::softmax(t, masked(b, g, h, s, t));
         attended(b, s, g, h, d) = shares(b, g, h, s, t) * values(b, g, t, d);

@@ -48,7 +48,7 @@ public:
     outcome operator()(const ep::array<int, 2>& tokens) {
         check(tokens);
         const ep::index count = tokens.extent(1);
-        const ep::index wanted = (filled_ + count + block - 1) / block * block;
+        const ep::index wanted = (filled_ + count + n_.off.cache + block - 1) / block * block;
         if (wanted > capacity_ && filled_ > 0) {
             grow(wanted);
         }
@@ -116,8 +116,9 @@ private:
     recorded_cache<T> recorded(ep::index capacity) const {
         recorded_cache<T> made;
         for (std::size_t layer = 0; layer < weights_.layers.size(); ++layer) {
-            made.keys.push_back(ep::placeholder<T>(key_extents(capacity)));
-            made.values.push_back(ep::placeholder<T>(value_extents(capacity)));
+            const std::string number = std::to_string(layer);
+            made.keys.push_back(ep::placeholder<T>(key_extents(capacity)).named("keys " + number));
+            made.values.push_back(ep::placeholder<T>(value_extents(capacity)).named("values " + number));
             if (!cache_.keys.empty()) {
                 made.keys.back().pinned(cache_.keys[layer].pin());
                 made.values.back().pinned(cache_.values[layer].pin());
