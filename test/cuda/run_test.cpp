@@ -260,15 +260,19 @@ TEST_CASE_TEMPLATE("halves on devices are the host's: floats between, rounded on
     standin::restart({.seed = 2, .devices = 2});
     ep::context world(MPI_COMM_WORLD);
     const auto eighths = [](auto a, auto b) { return float((7 * a + 3 * b) % 15 - 7) / 8; };  // sums are exact
-    const ep::tensor<Half, 2> A = ep::generate<Half>({9, 12}, eighths);
-    const ep::tensor<Half, 2> B = ep::generate<Half>({12, 7}, eighths);
-    const ep::tensor<float, 2> C = ep::generate<float>({7, 5}, eighths);
+    // Large enough for a product of cuBLAS: A·B; with C, a float, there is none.
+    const ep::tensor<Half, 2> A = ep::generate<Half>({90, 120}, eighths);
+    const ep::tensor<Half, 2> B = ep::generate<Half>({120, 70}, eighths);
+    const ep::tensor<float, 2> C = ep::generate<float>({70, 5}, eighths);
     ep::tensor<Half, 2> AB, Z, turned;
     AB(i, k) = A(i, j) * B(j, k);
     Z(i, l) = relu(ep::sum(k, AB(i, k) * C(k, l))) + ep::max(k, AB(i, k));
     turned(k, i) = AB(i, k);
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, AB, Z, turned);
     const ep::results here = plan.run(world);
+    standin::fail("gemm", 1, cudaErrorLaunchFailure);
+    CHECK(sentence_of([&] { static_cast<void>(plan.run(world, ep::on_device)); }).find("cublasGemmStridedBatchedEx") !=
+          std::string::npos);
     const ep::results there = plan.run(world, ep::on_device);
     const auto compare = [&](const auto& tensor) {
         const auto wanted = here.get(tensor).allgather();

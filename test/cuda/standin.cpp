@@ -1,5 +1,7 @@
 #include "standin.hpp"
 
+#include <einparallel/notation/element_type.hpp>
+
 #include <cublas_v2.h>
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -678,10 +680,11 @@ std::complex<R> conjugated(std::complex<R> value) {
     return std::conj(value);
 }
 
-template <class T, class Cuda>
+/// Products of A and B, of type In, summed as T.
+template <class T, class In = T, class Cuda, class CudaIn>
 cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t how_a, cublasOperation_t how_b, std::int64_t m,
-                        std::int64_t n, std::int64_t k, const Cuda* alpha, const Cuda* a, std::int64_t lda,
-                        std::int64_t step_a, const Cuda* b, std::int64_t ldb, std::int64_t step_b, const Cuda* beta,
+                        std::int64_t n, std::int64_t k, const Cuda* alpha, const CudaIn* a, std::int64_t lda,
+                        std::int64_t step_a, const CudaIn* b, std::int64_t ldb, std::int64_t step_b, const Cuda* beta,
                         Cuda* c, std::int64_t ldc, std::int64_t step_c, std::int64_t batch) {
     if (handle->workspace == nullptr || lda < (how_a == CUBLAS_OP_N ? m : k) || ldb < (how_b == CUBLAS_OP_N ? k : n) ||
         ldc < m || m < 0 || n < 0 || k < 0 || batch < 0) {
@@ -697,15 +700,16 @@ cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t how_a, cublasOp
     const T keep = *reinterpret_cast<const T*>(beta);
     const cudaError_t code = standin::launch(
         handle->stream,
-        [=, x = reinterpret_cast<const T*>(a), y = reinterpret_cast<const T*>(b), z = reinterpret_cast<T*>(c)] {
+        [=, x = reinterpret_cast<const In*>(a), y = reinterpret_cast<const In*>(b), z = reinterpret_cast<T*>(c)] {
             for (std::int64_t part = 0; part < batch; ++part) {
                 for (std::int64_t column = 0; column < n; ++column) {
                     for (std::int64_t row = 0; row < m; ++row) {
                         T sum{};
                         for (std::int64_t at = 0; at < k; ++at) {
-                            const T left = x[part * step_a + (how_a == CUBLAS_OP_N ? row + at * lda : at + row * lda)];
-                            const T right =
-                                y[part * step_b + (how_b == CUBLAS_OP_N ? at + column * ldb : column + at * ldb)];
+                            const auto left =
+                                T(x[part * step_a + (how_a == CUBLAS_OP_N ? row + at * lda : at + row * lda)]);
+                            const auto right =
+                                T(y[part * step_b + (how_b == CUBLAS_OP_N ? at + column * ldb : column + at * ldb)]);
                             sum += (how_a == CUBLAS_OP_C ? conjugated(left) : left) *
                                    (how_b == CUBLAS_OP_C ? conjugated(right) : right);
                         }
@@ -732,3 +736,21 @@ EINPARALLEL_STANDIN_GEMM(S, float, float)
 EINPARALLEL_STANDIN_GEMM(D, double, double)
 EINPARALLEL_STANDIN_GEMM(C, std::complex<float>, cuComplex)
 EINPARALLEL_STANDIN_GEMM(Z, std::complex<double>, cuDoubleComplex)
+
+/// Of two halves of one type, summed in float: what is asked for nowhere else is refused.
+extern "C" cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t how_a, cublasOperation_t how_b, int64_t m, int64_t n, int64_t k,
+    const void* alpha, const void* a, cudaDataType type_a, int64_t lda, long long step_a, const void* b,
+    cudaDataType type_b, int64_t ldb, long long step_b, const void* beta, void* c, cudaDataType type_c, int64_t ldc,
+    long long step_c, int64_t batch, cublasComputeType_t in, cublasGemmAlgo_t /*algorithm*/) {
+    if (type_a != type_b || type_c != CUDA_R_32F || in != CUBLAS_COMPUTE_32F ||
+        (type_a != CUDA_R_16F && type_a != CUDA_R_16BF)) {
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    const auto as = [&]<class Half>(Half /*type*/) {
+        return multiply<float, Half>(handle, how_a, how_b, m, n, k, static_cast<const float*>(alpha),
+                                     static_cast<const Half*>(a), lda, step_a, static_cast<const Half*>(b), ldb, step_b,
+                                     static_cast<const float*>(beta), static_cast<float*>(c), ldc, step_c, batch);
+    };
+    return type_a == CUDA_R_16F ? as(einparallel::float16()) : as(einparallel::bfloat16());
+}

@@ -24,8 +24,8 @@ using kernel_test::pick;
 using kernel_test::random_source;
 namespace device = einparallel::detail;
 
-/// What a BLAS does, by plain loops, and what it would refuse.
-template <class T>
+/// What a BLAS does, by plain loops, and what it would refuse: sums of T of products of In.
+template <class T, class In>
 void multiply(const device::blas_product& product, const void* a, const void* b, void* c, T scale, bool add) {
     const auto [m, n, k, batch, of_a, of_b, of_c] = product;
     const auto [transpose_a, lda, a_step] = of_a;
@@ -40,8 +40,8 @@ void multiply(const device::blas_product& product, const void* a, const void* b,
     REQUIRE(b_step >= 0);
     REQUIRE((c_step > 0 || batch == 1));
     for (index matrix = 0; matrix < batch; ++matrix) {
-        const T* const x = static_cast<const T*>(a) + matrix * a_step;
-        const T* const y = static_cast<const T*>(b) + matrix * b_step;
+        const In* const x = static_cast<const In*>(a) + matrix * a_step;
+        const In* const y = static_cast<const In*>(b) + matrix * b_step;
         T* const z = static_cast<T*>(c) + matrix * c_step;
         for (index column = 0; column < n; ++column) {
             for (index row = 0; row < m; ++row) {
@@ -65,8 +65,8 @@ struct statistics {
     int summed = 0;
 };
 
-/// One random contraction.
-template <class T>
+/// One random contraction. The values of T are values of In as well.
+template <class T, class In = T>
 void check(random_source& random, statistics& seen, index largest, index most_points) {
     auto each = kernel_test::make_case<T>(random, 2, 7, largest, most_points);
     const T scale = pick(random, 0, 1) == 0 ? T(1) : T(-2);
@@ -76,12 +76,21 @@ void check(random_source& random, statistics& seen, index largest, index most_po
     }
     std::vector<operand_block> blocks;
     const block_call call = kernel_test::call_of(each, blocks, mode);
+    std::vector<std::vector<In>> read;
+    for (std::size_t operand = 0; operand < blocks.size(); ++operand) {
+        const auto& given = each.operands[operand];
+        read.emplace_back(given.memory.begin(), given.memory.end());
+        blocks[operand].data = read.back().data() + given.origin;
+    }
     device::device_limits rates;  // small cases are joins: here they are slow, and launches cheap
     rates.joined_points = pick(random, 0, 3) == 0 ? 1e9 : 1e3;
     rates.launch = pick(random, 0, 1) == 0 ? 1e-7 : 1e-12;
-    rates.multiply_adds = pick(random, 0, 1) == 0 ? 1e9 : 1e13;
-    const device::device_contraction decided = device::decide_on_device(call, element_type_of<T>(), rates);
-    CHECK(decided.text() == device::decide_on_device(call, element_type_of<T>(), rates).text());
+    rates.multiply_adds = rates.of_halves = pick(random, 0, 1) == 0 ? 1e9 : 1e13;
+    const auto decide = [&] {
+        return device::decide_on_device(call, element_type_of<T>(), rates, element_type_of<In>());
+    };
+    const device::device_contraction decided = decide();
+    CHECK(decided.text() == decide().text());
     if (decided.way != device::device_way::products) {
         seen.joins += decided.way == device::device_way::join ? 1 : 0;
         return;
@@ -118,9 +127,10 @@ void check(random_source& random, statistics& seen, index largest, index most_po
     auto* const room = workspace.data() + (256 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 256) % 256;
     const double factor = scale == T(1) ? 1 : -2;
     device::run_on_device(nullptr, decided, factor, call, room, [&](const device::blas_call& products) {
-        const auto& [type, by, product, a, b, c, add] = products;
+        const auto& [type, operand, by, product, a, b, c, add] = products;
         REQUIRE(type == element_type_of<T>());
-        multiply<T>(product, a, b, c, static_cast<T>(static_cast<float>(by.real())), add);
+        REQUIRE(operand == element_type_of<In>());
+        multiply<T, In>(product, a, b, c, static_cast<T>(static_cast<float>(by.real())), add);
     });
     for (std::size_t element = 0; element < expected.size(); ++element) {
         const T& found = each.output.memory[element];
@@ -150,6 +160,20 @@ TEST_CASE_TEMPLATE("random contractions equal plain loops", T, float, double, st
     }
     CHECK(seen.host_loops > 5);
     CHECK(seen.summed > 5);
+}
+
+TEST_CASE("random contractions of halves are sums of floats, and halves are not summed on the way") {
+    random_source random(12);
+    statistics seen;
+    for (int number = 0; number < 1500; ++number) {
+        CAPTURE(number);
+        check<float, float16>(random, seen, number % 3 == 0 ? 70 : 9, 20000);
+    }
+    CHECK(seen.products > 100);
+    for (const int copies : seen.copies) {
+        CHECK(copies > 5);
+    }
+    CHECK(seen.summed == 0);
 }
 
 /// Row-major tensors of an einsum "ab,bc->ac".

@@ -17,6 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// One batch of products on its way to a BLAS: C = scale · op(A) · op(B), or added to C.
 struct blas_call {
     element_type element;
+    element_type operand;  ///< of A and B
     std::complex<double> scale;
     const blas_product& product;
     const void* a;

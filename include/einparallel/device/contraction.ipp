@@ -11,18 +11,18 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas) {
-    const auto bytes = index(decision.element.bytes);
     auto* const room = static_cast<std::byte*>(workspace);
     const op_program sum(reduction::sum, std::array{decision.element});
     // Elements on their way between a tensor and the workspace, whose last part is for long sums.
-    const auto move = [&](const device_contraction::staged& copy, std::size_t into_slot, void* into, const void* from,
-                          bool combine) {
+    const auto move = [&](std::size_t slot, std::size_t into_slot, void* into, const void* from, bool combine) {
+        const device_contraction::staged& copy = decision.copies[slot];
         loop_nest nest(2);
         for (std::size_t loop = 0; loop < copy.loops.size(); ++loop) {
             index* const moves = nest.add(copy.loops.extents[loop]);
@@ -34,9 +34,9 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         work.operands[0] = from;
         work.combine = combine;
         const device_contraction::staged& last = decision.copies[y_slot];
-        work.workspace = room + last.at + (std::size_t(last.elements * bytes) + 255) / 256 * 256;
+        work.workspace = room + last.at + (std::size_t(last.elements) * decision.bytes_of(y_slot) + 255) / 256 * 256;
         for_each_join(sum, nest, work, [&](const launch::strided_join& part) {
-            copy.sums || combine ? launch::join(on, part, sum) : launch::copy(on, part, decision.element.bytes);
+            copy.sums || combine ? launch::join(on, part, sum) : launch::copy(on, part, decision.bytes_of(slot));
         });
     };
     const void* operands[3] = {};
@@ -44,7 +44,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         const device_contraction::staged& copy = decision.copies[slot];
         operands[slot] = call.operands[slot - 1].data;
         if (copy.elements > 0) {
-            move(copy, 0, room + copy.at, operands[slot], false);
+            move(slot, 0, room + copy.at, operands[slot], false);
             operands[slot] = room + copy.at;
         }
     }
@@ -59,19 +59,22 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     index at[3] = {0, 0, 0};
     index number = 0;
     do {
-        const void* const x = static_cast<const std::byte*>(operands[x_slot]) + at[x_slot] * bytes;
-        const void* const y = static_cast<const std::byte*>(operands[y_slot]) + at[y_slot] * bytes;
-        blas({decision.element, scale * double(decision.repeats), decision.product, decision.swapped ? y : x,
-              decision.swapped ? x : y, static_cast<std::byte*>(into) + at[z_slot] * bytes,
+        const auto offset = [&](std::size_t slot) { return at[slot] * index(decision.bytes_of(slot)); };
+        const void* const x = static_cast<const std::byte*>(operands[x_slot]) + offset(x_slot);
+        const void* const y = static_cast<const std::byte*>(operands[y_slot]) + offset(y_slot);
+        blas({decision.element, decision.operand, scale * double(decision.repeats), decision.product,
+              decision.swapped ? y : x, decision.swapped ? x : y, static_cast<std::byte*>(into) + offset(z_slot),
               number++ >= decision.outputs || (combines && written.elements == 0)});
     } while (point.advance(at));
     if (written.elements > 0) {
-        move(written, 1, call.output.data, into, combines);
+        move(z_slot, 1, call.output.data, into, combines);
     }
 }
 
-/// The factor of Σ factor · x · y, which matrix products compute, if the kernel is that.
-EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const kernel& work) {
+/// How a block is contracted by matrix products, and the factor of Σ factor · x · y, if the kernel is that. The
+/// operands are of the program's type, or halves of a sum of floats.
+EINPARALLEL_INLINE std::optional<std::pair<device_contraction, std::complex<double>>> products_of(
+    const kernel& work, const block_call& call) {
     const op_program& program = work.program();
     struct product {
         std::complex<double> factor;
@@ -81,8 +84,13 @@ EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const 
     if (work.on_device() != nullptr || program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
         return {};
     }
+    const element_type operand = program.instructions().front().type();
+    const bool is_of_halves = half_code_of(operand) != 0 && program.type() == element_type_of<float>();
+    if (half_code_of(program.type()) != 0 || (operand != program.type() && !is_of_halves)) {
+        return {};
+    }
     for (const op_instruction& each : program.instructions()) {
-        if (each.type() != program.type()) {
+        if (each.type() != (each.code == op_code::operand ? operand : program.type())) {
             return {};
         }
         if (each.code == op_code::operand) {
@@ -91,6 +99,8 @@ EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const 
             with_element(each.type(), [&]<class T>(std::type_identity<T> /*type*/) {
                 made.push_back({converted<std::complex<double>>(each.value<T>()), 0});
             });
+        } else if (each.code == op_code::cast) {
+            made.push_back(made[each.from[0]]);
         } else if (each.code == op_code::negate) {
             made.push_back({-made[each.from[0]].factor, made[each.from[0]].operands});
         } else if (each.code == op_code::multiply && (made[each.from[0]].operands & made[each.from[1]].operands) == 0) {
@@ -101,27 +111,24 @@ EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const 
             return {};
         }
     }
-    return made.back().operands == 3 ? std::optional(made.back().factor) : std::nullopt;
+    if (made.back().operands != 3) {
+        return {};
+    }
+    return std::pair(decide_on_device(call, program.type(), {}, operand), made.back().factor);
 }
 
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
-    if (factor_of_products(work)) {
-        if (const device_contraction decided = decide_on_device(call, work.program().type());
-            decided.way != device_way::join) {
-            return decided.workspace_bytes;
-        }
+    if (const auto products = products_of(work, call); products && products->first.way != device_way::join) {
+        return products->first.workspace_bytes;
     }
     return join_workspace_bytes(work.program(), call);
 }
 
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
                                            void* workspace, blas_function blas) {
-    if (const auto factor = factor_of_products(work)) {
-        if (const device_contraction decided = decide_on_device(call, work.program().type());
-            decided.way == device_way::products) {
-            run_on_device(on, decided, *factor, call, workspace, blas);
-            return;
-        }
+    if (const auto products = products_of(work, call); products && products->first.way == device_way::products) {
+        run_on_device(on, products->first, products->second, call, workspace, blas);
+        return;
     }
     join_on_device(work.program(), call, workspace, [&](const launch::strided_join& part) {
         work.on_device() != nullptr ? work.on_device()->join(on, part, work) : launch::join(on, part, work.program());

@@ -19,6 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct device_limits {
     double bytes = 4.0e12;          ///< copied or streamed, read and written, each second
     double multiply_adds = 2.5e13;  ///< of real numbers in large products, each second
+    double of_halves = 4e14;        ///< the same where operands are halves
     double joined_points = 1.0e12;  ///< of a join that multiplies and adds, each second
     double launch = 4e-6;           ///< seconds
     double processors = 132;        ///< multiprocessors, each at work on one tile of a product
@@ -63,6 +64,7 @@ struct device_contraction {
 
     device_way way = device_way::nothing;
     element_type element;
+    element_type operand;  ///< of X and Y: that, or halves of which floats are made
     write_mode mode = write_mode::overwrite;
     index repeats = 1;                 ///< a factor: how many equal terms there are of each
     std::array<staged, 3> copies;      ///< of Z, X and Y
@@ -74,14 +76,17 @@ struct device_contraction {
     std::size_t transposed_bytes = 0;  ///< read for copies of X and Y, or written from one of Z
     double seconds = 0;                ///< estimated for a current GPU: what ways are compared by
 
+    /// Bytes of an element of Z, X or Y.
+    [[nodiscard]] std::size_t bytes_of(std::size_t slot) const { return (slot == 0 ? element : operand).bytes; }
     /// How many batches of products the host starts.
     [[nodiscard]] index calls() const { return element_count(loops.extents); }
     /// "12 calls of 36 products of m = 1728, n = 24, k = 36; x transposed".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 };
 
+/// @param operand  the type of both operands, where it is not that of the output
 /// @pre the call has two operands
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
-                                                       const device_limits& limits = {});
+                                                       const device_limits& limits = {}, element_type operand = {});
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

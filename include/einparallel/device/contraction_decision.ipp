@@ -29,9 +29,10 @@ EINPARALLEL_INLINE std::optional<blas_matrix> matrix_of(index rows, index row_st
 /// as the others need them; then every choice of one loop each for m, n and k, the rest a batch.
 EINPARALLEL_INLINE class device_choice {
 public:
-    device_choice(const block_call& call, element_type type, const device_limits& limits)
+    device_choice(const block_call& call, element_type type, const device_limits& limits, element_type of_operands)
         : nest_(call), limits_(limits) {
         best_.element = type;
+        best_.operand = of_operands.bytes == 0 ? type : of_operands;
         best_.mode = call.mode;
         in_place_ = any_in(call.operands, [&](const operand_block& operand) {
             return operand.data != nullptr && operand.data == call.output.data;
@@ -44,9 +45,11 @@ public:
         if (nest_.output_empty || nest_.sum_empty || in_place_ || is_exact) {
             return best_;
         }
-        const double touched = elements(x_slot) + elements(y_slot) + elements(z_slot);
-        best_.seconds =
-            std::max(seconds_of_bytes(touched), points() * weight() / limits_.joined_points) + limits_.launch;
+        double touched = 0;
+        for (const std::size_t slot : {x_slot, y_slot, z_slot}) {
+            touched += seconds_to_touch(slot, elements(slot));
+        }
+        best_.seconds = std::max(touched, points() * weight() / limits_.joined_points) + limits_.launch;
         best_.repeats = drop_resting(nest_);
         for (unsigned copied = 0; copied < 8; ++copied) {
             const bool is_dense = (reduced_size(nest_, x_slot) == 0 || (copied & 2U) != 0) &&
@@ -68,7 +71,9 @@ private:
     using loop_list = odometer::loop_list;
 
     double weight() const { return best_.element.kind == 'c' ? 4 : 1; }
-    double seconds_of_bytes(double touched) const { return touched * double(best_.element.bytes) / limits_.bytes; }
+    double seconds_to_touch(std::size_t slot, double elements) const {
+        return elements * double(best_.bytes_of(slot)) / limits_.bytes;
+    }
     double points() const {
         return product_in(nest_.extents, 1.0, [](index extent) { return double(extent); });
     }
@@ -85,12 +90,16 @@ private:
         device_contraction made;
         made.way = device_way::products;
         made.element = best_.element;
+        made.operand = best_.operand;
         made.mode = best_.mode;
         made.repeats = best_.repeats;
         loop_nest nest = nest_;
         for (std::size_t slot = 0; slot < 3; ++slot) {
             if ((copied >> slot & 1U) != 0) {
                 made.seconds += stage(nest, copied, slot, made);
+            }
+            if (made.copies[slot].sums && made.operand != made.element) {
+                return;  // halves are not summed in halves
             }
         }
         static_cast<void>(drop_resting(nest));  // loops that are summed on the way
@@ -161,8 +170,8 @@ private:
             read *= double(extent);
         }
         copy.loops.fuse();
-        made.transposed_bytes += std::size_t(read) * made.element.bytes;
-        return seconds_of_bytes(read + double(copy.elements)) + limits_.launch;
+        made.transposed_bytes += std::size_t(read) * made.bytes_of(slot);
+        return seconds_to_touch(slot, read + double(copy.elements)) + limits_.launch;
     }
 
     static bool is_forwards(const loop_nest& nest, std::size_t loop) {
@@ -178,11 +187,12 @@ private:
         const double parts =
             tiles(product.m, 64) * tiles(product.n, 64) * batch * std::max(1.0, number(product.k) / 512);
         const double padded = tiles(product.m, 32) * tiles(product.n, 32) * 1024 * number(product.k) * batch * weight();
-        const double touched = number(product.m) * number(product.k) * (product.a.step == 0 ? 1 : batch) +
-                               number(product.k) * number(product.n) * (product.b.step == 0 ? 1 : batch) +
-                               number(product.m) * number(product.n) * batch;
-        return std::max(padded / (limits_.multiply_adds * std::min(1.0, parts / limits_.processors)),
-                        1.15 * seconds_of_bytes(touched));
+        const double read = number(product.m) * number(product.k) * (product.a.step == 0 ? 1 : batch) +
+                            number(product.k) * number(product.n) * (product.b.step == 0 ? 1 : batch);
+        const double written = number(product.m) * number(product.n) * batch;
+        const double rate = best_.operand == best_.element ? limits_.multiply_adds : limits_.of_halves;
+        return std::max(padded / (rate * std::min(1.0, parts / limits_.processors)),
+                        1.15 * (seconds_to_touch(x_slot, read) + seconds_to_touch(z_slot, written)));
     }
 
     /// One product: rows, columns and the sum are these loops.
@@ -242,9 +252,10 @@ private:
     void place() {
         constexpr std::size_t line = 256;
         std::size_t sums = 0;
-        for (device_contraction::staged& each : best_.copies) {
+        for (std::size_t slot = 0; slot < 3; ++slot) {
+            device_contraction::staged& each = best_.copies[slot];
             each.at = best_.workspace_bytes;
-            best_.workspace_bytes += (std::size_t(each.elements) * best_.element.bytes + line - 1) / line * line;
+            best_.workspace_bytes += (std::size_t(each.elements) * best_.bytes_of(slot) + line - 1) / line * line;
             if (each.sums) {
                 loop_nest nest = each.loops;
                 sums = std::max(sums, join_workspace_bytes({reduction::sum, std::array{best_.element}}, nest));
@@ -260,8 +271,8 @@ private:
 };
 
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
-                                                       const device_limits& limits) {
-    return device_choice(call, type, limits).decide();
+                                                       const device_limits& limits, element_type operand) {
+    return device_choice(call, type, limits, operand).decide();
 }
 
 EINPARALLEL_INLINE std::string device_contraction::text() const {

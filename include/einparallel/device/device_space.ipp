@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Gives products to cuBLAS, in full precision.
+/// Gives products to cuBLAS, in full precision; those of halves are summed in float.
 EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
     const blas_product& of = call.product;
     const cublasOperation_t a_as = of.a.transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -33,7 +33,15 @@ EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_cal
     };
     const double real = call.scale.real();
     const double imaginary = call.scale.imag();
-    if (call.element == element_type_of<float>()) {
+    if (call.operand != call.element) {
+        const cudaDataType_t half = call.operand == element_type_of<float16>() ? CUDA_R_16F : CUDA_R_16BF;
+        const float scale = float(real), beta = call.add ? 1 : 0;
+        check_cublas(
+            cublasGemmStridedBatchedEx_64(handle, a_as, b_as, of.m, of.n, of.k, &scale, call.a, half, of.a.leading,
+                                          of.a.step, call.b, half, of.b.leading, of.b.step, &beta, call.c, CUDA_R_32F,
+                                          of.c.leading, of.c.step, of.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+            "cublasGemmStridedBatchedEx");
+    } else if (call.element == element_type_of<float>()) {
         with(float(real), 1.0F, cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
     } else if (call.element == element_type_of<double>()) {
         with(real, 1.0, cublasDgemmStridedBatched_64, "cublasDgemmStridedBatched");
