@@ -70,8 +70,9 @@ struct worked_case {
 
 [[nodiscard]] worked_case work_out(int number, std::string_view truth, std::string_view extents, std::string_view types,
                                    bool exact, int draw, bool left_says);
-/// Inputs are whole numbers from −2 to 2, none of them 0 (bool: as many true as keep a sum of products undecided), and
-/// depend on the case, the draw, the tensor and the index alone; those of tensors that are indices lie inside.
+/// Inputs are whole numbers from −2 to 2, of halves from −19 to 17, none of them 0 (bool: as many true as keep a sum of
+/// products undecided), and depend on the case, the draw, the tensor and the index alone; those of tensors that are
+/// indices lie inside.
 /// @param left_says  a left-hand side has extents, and these count
 template <class Case>
 [[nodiscard]] worked_case work_out(const Case& given, int draw, bool left_says) {

@@ -91,7 +91,8 @@ public:
                                     std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
         const std::shared_ptr<vertex> whole = handle_of(tensor_operand<T, Rank>{this->handle_->node()});
         const resolution<Statement, tensor_leaves> found(this->read(), right);
-        const std::shared_ptr<vertex> assigned = record_statement<T, labels>(found.resolved(right));
+        using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;  // what is added is not yet rounded
+        const std::shared_ptr<vertex> assigned = record_statement<Sum, labels>(found.resolved(right));
         std::vector<index_function> left = functions_in<typename Statement::ids>(this->read());
         for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
             for (index_term& term : each.terms) {
@@ -116,16 +117,16 @@ public:
         tensor<T, Rank> made(whole);
         const tensor_target<T, Rank, Written> target(made);
         const auto seen = [&]<class... Summed>(const std::shared_ptr<vertex>& other, label_list<Summed...> /*left*/) {
-            using Leaf = leaf<tensor_operand<T, all>, concatenate_t<Written, label_list<Summed...>>>;
+            using Leaf = leaf<tensor_operand<Sum, all>, concatenate_t<Written, label_list<Summed...>>>;
             return Leaf({view_vertex(assigned, part.at, dimensions, ranges, other)});
         };
         if constexpr (How == assignment::set) {
             target = seen(whole, label_list<>{});
         } else {
             const std::array<index_function, 1> first{};
-            const T nothing{};
+            const Sum nothing{};
             const auto zero =
-                view_vertex(constant_vertex(element_type_of<T>(), &nothing, {1}), first, dimensions, ranges);
+                view_vertex(constant_vertex(element_type_of<Sum>(), &nothing, {1}), first, dimensions, ranges);
             const auto terms = seen(zero, typename summed_labels<std::make_index_sequence<labels::size>>::type{});
             if constexpr (How == assignment::add) {
                 target += terms;

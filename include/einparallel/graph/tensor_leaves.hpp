@@ -131,8 +131,9 @@ struct tensor_leaves {
     static std::shared_ptr<vertex> scatter(const Found& found, const leaf<Operand, Labels>& left, const E& right) {
         using T = typename Operand::value_type;
         using Read = decltype(labels_among<typename E::labels>(Labels{}));
+        using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;
         constexpr unit_builder::last_vertex last{};
-        const auto x = value_of<T, Read>(found, right);
+        const auto x = value_of<Sum, Read>(found, right);
         std::shared_ptr<vertex> made;
         found.take_apart(left, [&](const auto& z, const auto& labels, const std::vector<data_index>& indices,
                                    const auto&... tokens) {
@@ -157,15 +158,16 @@ struct tensor_leaves {
                 made = record_selection(names, last, old.labels, operands, &old, select_work_of<T>(indices, true));
             } else {
                 const std::vector<label_id> summed = written_labels(old.labels, operands, Found::ids::size);
-                const std::array<operand, 2> terms{operand{old.handle, old.labels},
-                                                   operand{record_selection(names, std::nullopt, summed, operands,
-                                                                            nullptr, select_work_of<T>(indices, false)),
-                                                           summed}};
+                const std::array<operand, 2> terms{
+                    operand{old.handle, old.labels},
+                    operand{record_selection(names, std::nullopt, summed, operands, nullptr,
+                                             select_work_of<Sum>(indices, false)),
+                            summed}};
                 using Sign = std::conditional_t<How == assignment::add, plus, minus>;
                 unit_builder builder(names);
-                made =
-                    emit_join<T>(builder, unit_builder::destination(last), op::sum,
-                                 make_join(Sign{}, pick<0, T>(), pick<1, T>()), type_list<T, T>{}, old.labels, terms);
+                made = emit_join<T>(builder, unit_builder::destination(last), op::sum,
+                                    make_join(Sign{}, pick<0, T>(), pick<1, Sum>()), type_list<T, Sum>{}, old.labels,
+                                    terms);
             }
         });
         return made;

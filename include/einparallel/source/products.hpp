@@ -34,7 +34,7 @@ std::vector<row_function (*)()> prepared_rows() {
     [&]<class... Function>(type_list<Function...> /*functors*/) {
         add(&prepared_row_function<0, Function, T, T>...);
     }(functors_of_one());
-    add(&prepared_row_function<0, unchanged, T, T>);
+    add(&prepared_row_function<0, unchanged, T, T>, &prepared_row_function<0, converted_to<T>, T, T>);
     of_two(std::type_identity<T>(), functors_of_two());
     of_two(std::type_identity<T>(), type_list<op::sum_type, op::prod_type, op::max_type, op::min_type>());
     of_two(std::type_identity<bool>(), comparisons());
