@@ -1,6 +1,7 @@
 // Products of halves beside those of floats: large matrices, and a matrix by a vector, which reads every element once,
-// beside a sum over as many bytes. One thread, medians. Prints a table.
-//   halves [rounds]
+// beside a sum over as many bytes. One thread, medians. Prints a table; with a Python that has PyTorch its products of
+// bfloat16 (oneDNN's, rounded to bfloat16) beside ours (floats), in turns.
+//   halves [rounds [python]]
 
 #include <einparallel.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace ep = einparallel;
@@ -79,6 +81,23 @@ double reading(std::size_t bytes) {
     return median_seconds([&] { kept = kept + sum_of(words.data(), words.size()); });
 }
 
+/// Seconds of PyTorch's product of two bfloat16 matrices on one thread; 0 where it does not run.
+double product_of_torch(const std::string& python, ep::index n) {
+    const std::string program = "import time, torch; torch.set_num_threads(1); n = " + std::to_string(n) +
+                                "; a, b = (torch.randn(n, n).to(torch.bfloat16) for _ in range(2)); a @ b\n"
+                                "def run():\n start = time.perf_counter(); a @ b; return time.perf_counter() - start\n"
+                                "print(sorted(run() for _ in range(" +
+                                std::to_string(rounds) + "))[" + std::to_string(rounds / 2) + "])";
+    const std::string command = "'" + python + "' -c '" + program + "'";
+    std::FILE* const child = popen(command.c_str(), "r");
+    double seconds = 0;
+    const bool is_read = child != nullptr && std::fscanf(child, "%lf", &seconds) == 1;
+    if (child != nullptr) {
+        pclose(child);
+    }
+    return is_read ? seconds : 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -93,6 +112,18 @@ int main(int count, char** words) {
                         floats / product<ep::float16, ep::float16>(n, n, turned),
                         floats / product<float, ep::bfloat16>(n, n, turned),
                         floats / product<ep::bfloat16, ep::float16>(n, n, turned));
+            std::fflush(stdout);
+        }
+    }
+    if (count > 2) {
+        std::printf("\n%6s %21s %18s %12s\n", "n", "torch bf16, Gflop/s", "ours", "ours / torch");
+        for (const ep::index n : {1024, 2048, 4096}) {
+            const double ours = product<ep::bfloat16, ep::bfloat16>(n, n, false);
+            const double theirs = product_of_torch(words[2], n);
+            const double again = product<ep::bfloat16, ep::bfloat16>(n, n, false);
+            const double operations = 2e-9 * double(n * n * n);
+            std::printf("%6td %21.1f %8.1f, %8.1f %12.2f\n", n, operations / theirs, operations / ours,
+                        operations / again, theirs / std::max(ours, again));
             std::fflush(stdout);
         }
     }

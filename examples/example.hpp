@@ -11,11 +11,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace example {
 
@@ -90,6 +93,30 @@ inline bool agrees(const ep::context& world, std::span<const double> result, std
     }
     MPI_Bcast(&difference, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return difference < 1e-10;
+}
+
+/// What make() returns, where it does on all ranks. For what each rank does for itself, as opening a file: where one
+/// fails the others do not wait for it.
+/// @throws ep::error the sentence of the first rank that failed, on all ranks. Collective
+template <class Make>
+auto on_all_ranks(const ep::context& world, const Make& make) {
+    std::optional<decltype(make())> made;
+    std::string sentence;
+    try {
+        made.emplace(make());
+    } catch (const std::exception& failure) {
+        sentence = failure.what();
+    }
+    int first = made ? world.size() : world.rank();
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first < world.size()) {
+        auto length = int(sentence.size());
+        MPI_Bcast(&length, 1, MPI_INT, first, MPI_COMM_WORLD);
+        sentence.resize(std::size_t(length));
+        MPI_Bcast(sentence.data(), length, MPI_CHAR, first, MPI_COMM_WORLD);
+        throw ep::error(sentence);
+    }
+    return *std::move(made);
 }
 
 /// True where --device is among the program's arguments, until there turns out to be none.

@@ -3,9 +3,10 @@
 //     mpiexec -n 2 llama FOLDER STEPS TOKEN TOKEN ...
 //
 // goes on behind a prompt of token ids with STEPS more, the likeliest ones. FOLDER holds config.json and safetensors as
-// Hugging Face stores them, in float32, float16 or bfloat16; what a tokenizer does is not done here. Without arguments
-// two small models with random weights compute 32 prompts and 16 tokens more under several plans, beside the scores
-// that PyTorch computed (data/README.md). The model is in
+// Hugging Face stores them, in float32, float16 or bfloat16; what a tokenizer does is not done here. With FOLDER alone
+// the prompts of its tokens.npy are computed under several plans beside the scores in its logits.npy; without
+// arguments so are two small models with random weights, 32 prompts and 16 tokens more, beside the scores that PyTorch
+// computed (data/README.md, bench/llama/checkpoint.py makes others). The model is in
 // bench/graphs/llama_model.hpp, its cache and its plans in llama_session.hpp.
 
 #include "example.hpp"
@@ -18,7 +19,9 @@
 #include <cstddef>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,6 +86,9 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
         experiments::llama_session<T> session(world, model, weights, tokens.extent(0),
                                               {.objective = ep::objective::bytes, .runs = std::size_t(session.block)},
                                               rule);
+        if (world.rank() == 0) {
+            std::cout << std::setw(16) << name << std::flush;
+        }
         double difference = 0, differences = 0;
         for (ep::index step = 0; step <= steps; ++step) {
             const ep::index begin = step == 0 ? 0 : prompt + step - 1;
@@ -95,10 +101,10 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
             }
         }
         const double average = std::sqrt(differences / count);
+        const std::size_t bytes = session.plan(1).bytes_sent_again();
         if (world.rank() == 0) {
-            std::cout << std::setw(16) << name << std::setw(14) << session.plan(1).bytes_sent_again() << std::setw(14)
-                      << session.bytes_grown() << std::setw(14) << difference / deviation << std::setw(14)
-                      << average / deviation << std::endl;
+            std::cout << std::setw(14) << bytes << std::setw(14) << session.bytes_grown() << std::setw(14)
+                      << difference / deviation << std::setw(14) << average / deviation << std::endl;
         }
         return std::is_same_v<T, float> ? difference <= 1e-4 * deviation : average <= 2e-2 * deviation;
     };
@@ -117,10 +123,9 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
 }
 
 template <class T>
-bool run_model(ep::context& world, const std::string& folder, const ep::safetensors_file& file,
-               const std::vector<int>& prompt, ep::index steps) {
-    const experiments::llama_config n = experiments::read_llama_config(folder);
-    const auto weights = experiments::load_llama_weights<T>(n, file);
+bool run_model(ep::context& world, const std::string& folder, const experiments::llama_config& n,
+               const ep::safetensors_file& file, const std::vector<int>& prompt, ep::index steps) {
+    const auto weights = example::on_all_ranks(world, [&] { return experiments::load_llama_weights<T>(n, file); });
     if (prompt.empty()) {
         return agrees(world, folder, n, weights);
     }
@@ -140,32 +145,48 @@ bool run_model(ep::context& world, const std::string& folder, const ep::safetens
 
 /// The checkpoint's elements decide in which type is multiplied.
 bool run_checkpoint(ep::context& world, const std::string& folder, const std::vector<int>& prompt, ep::index steps) {
-    const ep::safetensors_file file = experiments::open_llama_weights(folder);
-    const ep::element_type type = file.type("model.norm.weight");
+    const auto [n, file, type] = example::on_all_ranks(world, [&] {
+        const ep::safetensors_file weights = experiments::open_llama_weights(folder);
+        return std::tuple(experiments::read_llama_config(folder), weights, weights.type("model.norm.weight"));
+    });
+    if (world.rank() == 0) {
+        std::cout << (prompt.empty() ? "                  bytes a step bytes to grow    difference       average\n"
+                                     : "");
+    }
     if (type == ep::element_type_of<float>()) {
-        return run_model<float>(world, folder, file, prompt, steps);
+        return run_model<float>(world, folder, n, file, prompt, steps);
     }
     if (type == ep::element_type_of<ep::float16>()) {
-        return run_model<ep::float16>(world, folder, file, prompt, steps);
+        return run_model<ep::float16>(world, folder, n, file, prompt, steps);
     }
-    return run_model<ep::bfloat16>(world, folder, file, prompt, steps);
+    if (type == ep::element_type_of<ep::bfloat16>()) {
+        return run_model<ep::bfloat16>(world, folder, n, file, prompt, steps);
+    }
+    throw ep::error("llama: 'model.norm.weight' of '" + folder + "' is neither F32 nor F16 nor BF16");
 }
 
 bool llama(ep::context& world, int argc, char** argv) {
     if (argc > 3) {
         std::vector<int> prompt;
         for (int word = 3; word < argc; ++word) {
-            prompt.push_back(int(example::argument(argc, argv, word, 0, 0)));
+            const ep::index token = example::argument(argc, argv, word, 0, 0);
+            if (token > std::numeric_limits<int>::max()) {
+                throw ep::error("llama: no vocabulary has a token " + std::to_string(token));
+            }
+            prompt.push_back(int(token));
         }
         return run_checkpoint(world, argv[1], prompt, example::argument(argc, argv, 2, 1));
     }
+    if (argc == 2) {
+        return run_checkpoint(world, argv[1], {}, 0);
+    }
     if (argc > 1) {
-        throw ep::error("llama: FOLDER, STEPS and the tokens of a prompt are wanted, or no arguments");
+        throw ep::error("llama: FOLDER, STEPS and the tokens of a prompt are wanted, or FOLDER alone, or nothing");
     }
     bool good = true;
     for (const char* each : {"float32", "bfloat16"}) {
         if (world.rank() == 0) {
-            std::cout << std::setw(16) << each << "  bytes a step bytes to grow    difference       average\n";
+            std::cout << each << std::endl;
         }
         good = run_checkpoint(world, std::string(EINPARALLEL_EXAMPLE_DATA) + "/llama_" + each, {}, 0) && good;
     }

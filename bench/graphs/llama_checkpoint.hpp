@@ -26,7 +26,8 @@ inline llama_config read_llama_config(const std::string& folder) {
     try {
         boost::property_tree::read_json(path, config);
     } catch (const boost::property_tree::json_parser_error& wrong) {
-        throw ep::error("'" + path + "' is no JSON that can be read: " + wrong.message());
+        throw ep::error("'" + path + "' is no JSON that can be read: " + wrong.message() +
+                        (wrong.line() > 0 ? ", line " + std::to_string(wrong.line()) : ""));
     }
     const auto refuse = [&](const std::string& what) { throw ep::error("'" + path + "': " + what); };
 
@@ -49,6 +50,15 @@ inline llama_config read_llama_config(const std::string& folder) {
                 refuse("\"" + key + "\" is " + (value.empty() ? value.data() : "an object") +
                        ", and such models are not known here");
             }
+        } else if (key == "rope_parameters") {  // instead of rope_theta
+            for (const auto& [parameter, said] : value) {
+                if (parameter != "rope_theta" && (parameter != "rope_type" || said.data() != "default")) {
+                    refuse("\"rope_parameters." + parameter + "\" is " + said.data() +
+                           ", and such models are not known here");
+                }
+            }
+        } else if (key.empty()) {
+            refuse("no object");
         } else if (!silent.contains(key) && !numbers.contains(key)) {
             refuse("\"" + key + "\" is not known here, and may change the result");
         }
@@ -85,7 +95,7 @@ inline llama_config read_llama_config(const std::string& folder) {
     n.vocabulary = whole("vocab_size");
     n.positions = whole("max_position_embeddings");
     n.epsilon = number("rms_norm_eps", 1e-6);
-    n.theta = number("rope_theta", 10'000);
+    n.theta = number(config.count("rope_parameters") > 0 ? "rope_parameters.rope_theta" : "rope_theta", 10'000);
     n.tied = config.get<std::string>("tie_word_embeddings", "false") == "true";
     n.heads = heads / n.groups;
     if (n.heads * n.groups != heads) {
@@ -105,12 +115,15 @@ inline ep::safetensors_file open_llama_weights(const std::string& folder) {
 }
 
 /// The weights, of which each rank reads what its plans give it.
-/// @throws ep::error that names a tensor that is missing, or has another shape than the config says, and both shapes
+/// @throws ep::error that names a tensor that is missing, that has another shape than the config says, and both shapes,
+/// or that the model has no use for: it might change the result
 template <class T>
 llama_weights<T> load_llama_weights(const llama_config& n, const ep::safetensors_file& file) {
+    std::set<std::string> used;
     const auto load = [&]<std::size_t Dimensions, std::size_t Rank>(const std::string& name,
                                                                     const std::array<ep::index, Dimensions>& shape,
                                                                     const ep::extent(&extents)[Rank]) {
+        used.insert(name);
         if (const std::vector<ep::index> said(shape.begin(), shape.end()); file.shape(name) != said) {
             const auto text = [](const std::vector<ep::index>& numbers) {
                 std::string made;
@@ -146,6 +159,14 @@ llama_weights<T> load_llama_weights(const llama_config& n, const ep::safetensors
         layer.W_gate = matrix(network + "gate_proj.weight", n.neurons, a);
         layer.W_up = matrix(network + "up_proj.weight", n.neurons, a);
         layer.W_down = matrix(network + "down_proj.weight", a, n.neurons);
+    }
+    for (const std::string& name : file.names()) {
+        // Old files hold the rotary positions' angles; some tied ones the embedding twice.
+        const bool says_nothing = name.ends_with("rotary_emb.inv_freq") || (n.tied && name == "lm_head.weight");
+        if (!used.contains(name) && !says_nothing) {
+            throw ep::error("'" + file.path() + "': tensor '" + name +
+                            "' is not known here, and may change the result");
+        }
     }
     return made;
 }

@@ -75,7 +75,7 @@ public:
     [[nodiscard]] ep::index capacity() const { return capacity_; }
     /// Bytes that all ranks together sent for larger caches.
     [[nodiscard]] std::size_t bytes_grown() const { return bytes_grown_; }
-    /// The plan of the next step with so many tokens.
+    /// The plan of the next step with so many tokens. Collective where it is not known yet.
     [[nodiscard]] const ep::plan& plan(ep::index tokens) { return step(tokens).plan; }
 
 private:

@@ -122,6 +122,7 @@ void measure(ep::context& world, const asked& what, const ep::safetensors_file& 
     }
     const std::size_t bytes = bytes_read(file, n);
     const double sum = seconds_of_sum(bytes, what.rounds);
+    const std::size_t bytes_sent = session.plan(1).bytes_sent_again();
     if (world.rank() == 0) {
         const auto line = [&](const char* name, double value) { std::cout << ", \"" << name << "\": " << value; };
         std::cout << "{\"ranks\": " << world.size();
@@ -137,7 +138,7 @@ void measure(ep::context& world, const asked& what, const ep::safetensors_file& 
         if (first_steps.size() > 1) {
             line("larger_cache_s", first_steps.back());
         }
-        line("bytes_a_step", double(session.plan(1).bytes_sent_again()));
+        line("bytes_a_step", double(bytes_sent));
         std::cout << "}" << std::endl;
     }
 }

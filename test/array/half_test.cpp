@@ -176,6 +176,21 @@ int check_products(unsigned seed, int trials) {
 
 }  // namespace
 
+TEST_CASE_TEMPLATE("the limits of halves are those of their bits", Half, ep::float16, ep::bfloat16) {
+    using limits = std::numeric_limits<Half>;
+    static_assert(limits::is_specialized && limits::has_infinity && limits::is_signed && !limits::is_integer);
+    CHECK(double(limits::max()) ==
+          (2 - std::ldexp(1.0, 1 - limits::digits)) * std::ldexp(1.0, limits::max_exponent - 1));
+    CHECK(double(limits::lowest()) == -double(limits::max()));
+    CHECK(double(limits::min()) == std::ldexp(1.0, limits::min_exponent - 1));
+    CHECK(double(limits::epsilon()) == std::ldexp(1.0, 1 - limits::digits));
+    CHECK(double(limits::denorm_min()) == std::ldexp(double(limits::min()), 1 - limits::digits));
+    CHECK(float(limits::round_error()) == 0.5F);
+    CHECK(float(limits::infinity()) == inf);
+    CHECK((std::isnan(float(limits::quiet_NaN())) && std::isnan(float(limits::signaling_NaN()))));
+    CHECK(Half(float(limits::max()) * 1.01F).bits() == limits::infinity().bits());
+}
+
 TEST_CASE("halves are the nearest ones, ties to even, and rounded once") {
     check_rounding<ep::float16>();
     check_rounding<ep::bfloat16>();

@@ -264,7 +264,7 @@ void pin_without_braces() {
 void output_labels_too_few() {
     C(l) = A(i, j) * B(j, k);
 }
-// ERROR ep::array: elements are float, double, std::complex of these, integers or bool
+// ERROR ep::array: elements are float, double, std::complex of these, halves, integers or bool
 void element_type() {
     ep::array<long double, 1> x;
 }

@@ -192,6 +192,10 @@ TEST_CASE("tensors of several types are saved by their names as safetensors, and
     CHECK_THROWS_WITH_AS(
         static_cast<void>(ep::evaluate(world, ep::load_safetensors<double>(written, "layers.0.z", {6, 6}))),
         doctest::Contains("tensor 'layers.0.z' has 35 elements, not those of the extents asked for"), ep::error);
+    const float again_total = *ep::evaluate(world, ep::load_safetensors<float, 0>(written, "total")).allgather().data();
+    CHECK(again_total == *t.allgather().data());
+    CHECK_THROWS_WITH_AS(ep::save_safetensors(file.path, {{"__metadata__", z}}),
+                         doctest::Contains("'__metadata__' is no name for a tensor"), ep::error);
     const auto [read, read_rows] = ep::evaluate(world, again, rows_again);
     const ep::array<double, 2> all = read.allgather();
     const ep::array<ep::bfloat16, 1> sums = read_rows.allgather();

@@ -84,7 +84,7 @@ TEST_CASE("names, types, shapes and boxes of the tensors of a file") {
     CHECK_THROWS_WITH_AS(file.read_box("w", {{{0, 3}, {0, 3}}}, box.data()),
                          doctest::Contains("a box outside of tensor 'w' is asked for"), ep::error);
     CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<float>(), 2),
-                         doctest::Contains("tensor 'w' has elements of type I16, and f4 is asked for"), ep::error);
+                         doctest::Contains("tensor 'w' has elements of type I16, and F32 is asked for"), ep::error);
     CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<std::int16_t>(), 1),
                          doctest::Contains("tensor 'w' has rank 2, and rank 1 is asked for"), ep::error);
     CHECK_THROWS_WITH_AS(static_cast<void>(file.shape("v")), doctest::Contains("has no tensor 'v'"), ep::error);
@@ -141,6 +141,27 @@ TEST_CASE("several files by their index") {
     CHECK(refusal(index_of("missing")).find("missing' cannot be opened") != std::string::npos);
 }
 
+TEST_CASE("a tensor of a type that is not read is listed, and refused where it is asked for") {
+    const temporary_file made("mixed.safetensors",
+                              file_of(R"({"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]},)"
+                                      R"("u":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
+                                      4));
+    const ep::safetensors_file file(made.path);
+    CHECK(file.names() == std::vector<std::string>{"u", "w"});
+    std::uint8_t read[2] = {};
+    file.read_box("u", ep::whole_box({2}), read);
+    CHECK(read[1] == 3);
+    std::string sentence;
+    try {
+        file.require("w", ep::element_type_of<std::uint8_t>(), 1);
+    } catch (const ep::error& wrong) {
+        sentence = wrong.what();
+    }
+    CHECK(sentence.substr(sentence.find("' ") + 2) ==
+          "has tensor 'w' of type F8_E4M3; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and "
+          "BOOL");
+}
+
 TEST_CASE("sentences about what is wrong with a file") {
     CHECK(refused(file_of(sound, 21)) == "");
     CHECK(refused("abc") == "is no safetensors file: it has only 3 bytes");
@@ -152,9 +173,7 @@ TEST_CASE("sentences about what is wrong with a file") {
         return file_of(R"({"w":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}",
                        64);
     };
-    CHECK(refused(tensor("F8_E4M3", "[2]", "[0,2]")) ==
-          "has tensor 'w' of type F8_E4M3; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and "
-          "BOOL");
+    CHECK(refused(tensor("F32", "[2]", "[0,8]")) == "has 56 bytes behind its tensors");
     CHECK(refused(tensor("F32", "[2]", "[0,4]")) == "has 4 bytes of tensor 'w', and type and shape need 8");
     CHECK(refused(tensor("F32", "[4611686018427387904,4]", "[0,64]")).find("has a number above 2^62") == 0);
     CHECK(refused(tensor("F32", "[4611686018427387903,4]", "[0,64]")) ==

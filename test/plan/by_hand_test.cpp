@@ -51,6 +51,22 @@ struct two_products {
 
 }  // namespace
 
+TEST_CASE("of a tensor of halves the sum is cut by hand, and its rounding follows") {
+    const auto X = ep::placeholder<ep::bfloat16>({8, 6});
+    const auto W = ep::placeholder<ep::bfloat16>({6, 4});
+    ep::tensor<ep::bfloat16, 2> Y;
+    Y(b, h) = X(b, f) * W(f, h);
+    const ep::plan plan = ep::plan_with({.processes = 4}, ep::hand_cuts().cut(Y.named("Y"), {{"f", 2}, {"b", 2}}), Y);
+    const ep::planned_vertex& sum = *std::find_if(plan.vertices().begin(), plan.vertices().end(),
+                                                  [](const auto& each) { return each.name == "Y.1"; });
+    CHECK(sum.work.ranks.parts(ep::detail::label_named(sum.work.form, "f")) == 2);
+    CHECK(sum.work.ranks.parts(ep::detail::label_named(sum.work.form, "b")) == 2);
+    CHECK(plan.partition(Y) == ep::label_parts{{"b", 2}, {"h", 1}});
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::plan_with({.processes = 4}, ep::hand_cuts().cut(Y, {{"k", 2}}), Y));
+          }) == "plan_with: Y.1 (bf,fh->bh) has no label k to cut");
+}
+
 TEST_CASE_FIXTURE(two_products, "the plan is cut as told, and costs what the cost functions say") {
     const ep::plan plan = ep::plan_with({.processes = 8, .objective = ep::objective::paper},
                                         ep::hand_cuts().cut(Z, {{"k", 2}, {"i", 4}}).cut(W, {{"l", 2}, {"k", 2}}), W);

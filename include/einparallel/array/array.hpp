@@ -69,7 +69,7 @@ T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* exten
 template <class T, std::size_t Rank>
 class array {
     static_assert(detail::is_element<T>,
-                  "ep::array: elements are float, double, std::complex of these, integers or bool");
+                  "ep::array: elements are float, double, std::complex of these, halves, integers or bool");
 
 public:
     using value_type = T;

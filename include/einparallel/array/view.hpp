@@ -20,7 +20,7 @@ namespace einparallel {
 template <class T, std::size_t Rank>
 class view {
     static_assert(detail::is_element<std::remove_const_t<T>>,
-                  "ep::view: elements are float, double, std::complex of these, integers or bool");
+                  "ep::view: elements are float, double, std::complex of these, halves, integers or bool");
 
 public:
     using value_type = std::remove_const_t<T>;

@@ -30,7 +30,7 @@ template <class T, std::size_t Rank>
 class device_view {
     static_assert(
         detail::is_element<T>,
-        "ep::device_view: elements are float, double, std::complex of these, integers or bool, and not const");
+        "ep::device_view: elements are float, double, std::complex of these, halves, integers or bool, and not const");
 
 public:
     /// Row-major.

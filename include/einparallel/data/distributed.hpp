@@ -38,7 +38,7 @@ namespace einparallel {
 template <class T, std::size_t Rank>
 class distributed {
     static_assert(detail::is_element<T>,
-                  "ep::distributed: elements are float, double, std::complex of these, integers or bool");
+                  "ep::distributed: elements are float, double, std::complex of these, halves, integers or bool");
 
 public:
     using value_type = T;

@@ -103,7 +103,7 @@ struct other_than_pins : refused {
 template <class T, std::size_t Rank>
 class tensor {
     static_assert(detail::is_element<T>,
-                  "ep::tensor: elements are float, double, std::complex of these, integers or bool");
+                  "ep::tensor: elements are float, double, std::complex of these, halves, integers or bool");
 
 public:
     using value_type = T;

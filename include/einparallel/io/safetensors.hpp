@@ -22,6 +22,7 @@ class input_file;  // io/file.hpp
 /// A tensor of a file.
 struct safetensors_entry {
     element_type type;
+    std::string unknown;  ///< what the file calls a type that is none of ours
     std::vector<index> shape;
     std::shared_ptr<const input_file> file;
     std::uint64_t begin = 0;  ///< of its elements, in bytes from the beginning of the file
@@ -38,8 +39,9 @@ EINPARALLEL_INLINE std::string safetensors_preamble(const std::vector<std::strin
 }  // namespace EINPARALLEL_DETAIL
 
 /// A .safetensors file, or the several that an index lists (model.safetensors.index.json), open: the tensors by their
-/// names, and any part of them. F64, F32, F16, BF16, signed and unsigned integers, BOOL. A copy refers to the same open
-/// files. Threads may read at once.
+/// names, and any part of them. F64, F32, F16, BF16, signed and unsigned integers, BOOL; tensors of other types are
+/// listed and not read. A copy refers to the same open files. Threads may read at once. Not collective: a rank that
+/// cannot open it throws alone (load_safetensors of a path says the same on all ranks).
 class safetensors_file {
 public:
     /// Opens the file and reads its header. Of the header nothing is believed: offsets must lie in the file, be as long
@@ -53,7 +55,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
     /// There is a tensor of this name.
     [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
-    /// Of a tensor. @throws error where there is none of this name
+    /// Of a tensor. @throws error where there is none of this name, or of a type that is not read
     ///@{
     [[nodiscard]] element_type type(const std::string& name) const { return entry(name).type; }
     [[nodiscard]] const std::vector<index>& shape(const std::string& name) const { return entry(name).shape; }

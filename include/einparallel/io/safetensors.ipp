@@ -44,6 +44,7 @@ EINPARALLEL_SELDOM std::string safetensors_preamble(const std::vector<std::strin
         require(!type.empty(),
                 {"'", names[number], "': safetensors hold no elements of type ", name_of_element(types[number])});
         const std::uint64_t end = begin + std::uint64_t(whole_box(shapes[number]).size()) * types[number].bytes;
+        require(names[number] != "__metadata__", {"'__metadata__' is no name for a tensor in safetensors"});
         header += number > 0 ? ",\"" : "\"";
         for (const char letter : names[number]) {
             require(
@@ -128,26 +129,28 @@ EINPARALLEL_SELDOM std::map<std::string, safetensors_entry> read_safetensors(con
         const char* const missing = !type ? "dtype" : !shape ? "shape" : !offsets ? "data_offsets" : "";
         check(*missing == '\0', {"says no ", missing, " of tensor '", name, "'"});
         const auto known = find_in(safetensors_types, std::string_view(*type), &named_element_type::name);
-        check(known != std::end(safetensors_types),
-              {"has tensor '", name, "' of type ", *type,
-               "; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and BOOL"});
+        const bool is_known = known != std::end(safetensors_types);
         check(offsets->size() == 2 && (*offsets)[0] <= (*offsets)[1] && (*offsets)[1] <= data_bytes,
               {"has tensor '", name, "' outside of its ", data_bytes, " bytes of elements: it is truncated, or wrong"});
         const bool countable = is_countable(*shape);
-        const std::uint64_t wanted = countable ? std::uint64_t(whole_box(*shape).size()) * known->type.bytes : 0;
-        check(countable && (*offsets)[1] - (*offsets)[0] == wanted,
-              {"has ", (*offsets)[1] - (*offsets)[0], " bytes of tensor '", name, "', and type and shape need ",
-               countable ? std::to_string(wanted) : "more than there can be"});
+        const std::uint64_t bytes = (*offsets)[1] - (*offsets)[0];
+        const std::uint64_t wanted = !is_known   ? bytes
+                                     : countable ? std::uint64_t(whole_box(*shape).size()) * known->type.bytes
+                                                 : 0;
+        check(countable && bytes == wanted, {"has ", bytes, " bytes of tensor '", name, "', and type and shape need ",
+                                             countable ? std::to_string(wanted) : "more than there can be"});
         if (wanted > 0) {
             places.emplace_back((*offsets)[0], (*offsets)[1], name);
         }
-        const bool fresh =
-            tensors.emplace(name, safetensors_entry{known->type, *shape, file, 8 + header_bytes + (*offsets)[0]})
-                .second;
+        safetensors_entry made{is_known ? known->type : element_type(), is_known ? "" : *type, *shape, file,
+                               8 + header_bytes + (*offsets)[0]};
+        const bool fresh = tensors.emplace(name, std::move(made)).second;
         check(fresh, {"has two tensors '", name, "'"});
     });
     header.end();
     sort_range(places);
+    const std::uint64_t end = places.empty() ? 0 : std::get<1>(places.back());
+    check(end == data_bytes, {"has ", data_bytes - end, " bytes behind its tensors"});
     for (std::size_t next = 1; next < places.size(); ++next) {
         check(std::get<1>(places[next - 1]) <= std::get<0>(places[next]),
               {"has tensors '", std::get<2>(places[next - 1]), "' and '", std::get<2>(places[next]),
@@ -209,14 +212,19 @@ EINPARALLEL_SELDOM std::vector<std::string> safetensors_file::names() const {
 EINPARALLEL_SELDOM const detail::safetensors_entry& safetensors_file::entry(const std::string& name) const {
     const auto known = tensors_.find(name);
     detail::require(known != tensors_.end(), {"'", path_, "' has no tensor '", name, "'"});
+    detail::require(known->second.unknown.empty(),
+                    {"'", path_, "' has tensor '", name, "' of type ", known->second.unknown,
+                     "; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and BOOL"});
     return known->second;
 }
 
 EINPARALLEL_SELDOM void safetensors_file::require(const std::string& name, element_type type, std::size_t rank) const {
     const detail::safetensors_entry& has = entry(name);
-    detail::require(has.type == type, {"'", path_, "': tensor '", name, "' has elements of type ",
-                                       detail::safetensors_type_name(has.type), ", and ", detail::name_of_element(type),
-                                       " is asked for"});
+    const std::string_view asked = detail::safetensors_type_name(type);
+    detail::require(
+        has.type == type,
+        {"'", path_, "': tensor '", name, "' has elements of type ", detail::safetensors_type_name(has.type), ", and ",
+         asked.empty() ? std::string_view(detail::name_of_element(type)) : asked, " is asked for"});
     detail::require(has.shape.size() == rank, {"'", path_, "': tensor '", name, "' has rank ", has.shape.size(),
                                                ", and rank ", rank, " is asked for"});
 }

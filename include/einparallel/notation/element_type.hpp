@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -102,6 +103,37 @@ private:
 
 using float16 = half_type<'f'>;   ///< 5 bits of exponent, 11 of precision: up to 65,504
 using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as far as float
+
+}  // namespace einparallel
+
+/// Those of a half; what is not said here is as of float.
+template <char Kind>
+class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_limits<float> {
+    using half = einparallel::half_type<Kind>;
+    static constexpr bool is_brain = Kind == 'B';
+    static constexpr half either(std::uint16_t brain, std::uint16_t binary) {
+        return half::of_bits(is_brain ? brain : binary);
+    }
+
+public:
+    /// By the standard's names.
+    ///@{
+    static constexpr int digits = is_brain ? 8 : 11, digits10 = is_brain ? 2 : 3, max_digits10 = is_brain ? 4 : 5;
+    static constexpr int min_exponent = is_brain ? -125 : -13, max_exponent = is_brain ? 128 : 16;
+    static constexpr int min_exponent10 = is_brain ? -37 : -4, max_exponent10 = is_brain ? 38 : 4;
+    static constexpr half min() { return either(0x0080, 0x0400); }
+    static constexpr half max() { return either(0x7f7f, 0x7bff); }
+    static constexpr half lowest() { return either(0xff7f, 0xfbff); }
+    static constexpr half epsilon() { return either(0x3c00, 0x1400); }
+    static constexpr half round_error() { return either(0x3f00, 0x3800); }
+    static constexpr half infinity() { return either(0x7f80, 0x7c00); }
+    static constexpr half quiet_NaN() { return either(0x7fc0, 0x7e00); }
+    static constexpr half signaling_NaN() { return either(0x7fa0, 0x7d00); }
+    static constexpr half denorm_min() { return half::of_bits(1); }
+    ///@}
+};
+
+namespace einparallel {
 
 namespace detail {
 

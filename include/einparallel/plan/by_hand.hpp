@@ -57,11 +57,12 @@ using cutting_rule = std::function<label_parts(const vertex_to_cut&)>;
 /// keeps the cut of its operands.
 class hand_cuts {
 public:
-    /// How the vertex that makes this tensor is cut; the last word counts. @throws error for a handle on nothing
+    /// How the vertex that makes this tensor is cut; the last word counts. Of halves it is the vertex whose floats are
+    /// rounded, and the rounding follows it. @throws error for a handle on nothing
     template <class T, std::size_t Rank>
     hand_cuts& cut(const tensor<T, Rank>& made, label_parts parts) {
         detail::expect(made.node() != nullptr, "hand_cuts: a tensor that nothing was assigned to cannot be cut");
-        cuts_[made.node()] = std::move(parts);
+        cuts_[made_before_rounding(made.node())] = std::move(parts);
         return *this;
     }
 
@@ -75,6 +76,8 @@ public:
     EINPARALLEL_INLINE void check_all_are_in(const detail::einsum_graph& graph) const;
 
 private:
+    EINPARALLEL_INLINE static std::shared_ptr<vertex> made_before_rounding(const std::shared_ptr<vertex>& made);
+
     std::map<std::shared_ptr<vertex>, label_parts> cuts_;
 };
 

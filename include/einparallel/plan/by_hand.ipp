@@ -26,6 +26,15 @@ EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label
                      ", which no einsum of this graph has"});
 }
 
+EINPARALLEL_SELDOM std::shared_ptr<vertex> hand_cuts::made_before_rounding(const std::shared_ptr<vertex>& made) {
+    const bool has_one = !made->is_input() && made->operands.size() == 1 && made->operands[0]->is_intermediate;
+    if (!has_one || detail::half_code_of(made->element) == 0) {
+        return made;
+    }
+    const auto instructions = made->work->program().instructions();  // of an operand, then its conversion
+    return instructions.size() == 2 && instructions[1].code == op_code::cast ? made->operands[0] : made;
+}
+
 EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
     std::size_t missing = cuts_.size();
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
