@@ -106,7 +106,8 @@ using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as fa
 
 }  // namespace einparallel
 
-/// Those of a half; what is not said here is as of float.
+/// @cond doxygen finds no place for it
+// Those of a half; what is not said here is as of float.
 template <char Kind>
 class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_limits<float> {
     using half = einparallel::half_type<Kind>;
@@ -116,8 +117,6 @@ class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_li
     }
 
 public:
-    /// By the standard's names.
-    ///@{
     static constexpr int digits = is_brain ? 8 : 11, digits10 = is_brain ? 2 : 3, max_digits10 = is_brain ? 4 : 5;
     static constexpr int min_exponent = is_brain ? -125 : -13, max_exponent = is_brain ? 128 : 16;
     static constexpr int min_exponent10 = is_brain ? -37 : -4, max_exponent10 = is_brain ? 38 : 4;
@@ -130,8 +129,8 @@ public:
     static constexpr half quiet_NaN() { return either(0x7fc0, 0x7e00); }
     static constexpr half signaling_NaN() { return either(0x7fa0, 0x7d00); }
     static constexpr half denorm_min() { return half::of_bits(1); }
-    ///@}
 };
+/// @endcond
 
 namespace einparallel {
 
