@@ -128,19 +128,22 @@ int main(int count, char** words) {
         }
     }
     std::printf(
-        "\nmatrix by vector, GB/s of the matrix, and the share of a sum over its bytes:\n%6s %7s %16s %16s %16s\n", "n",
-        "B", "float", "bf16", "f16");
+        "\nmatrix by m vectors, GB/s of the matrix, and the share of a sum over its bytes:\n%6s %3s %7s %16s %16s "
+        "%16s\n",
+        "n", "m", "B", "float", "bf16", "f16");
     for (const ep::index n : {4096, 8192}) {
-        for (const bool turned : {false, true}) {
-            std::printf("%6td %7s", n, turned ? "(k, j)" : "(j, k)");
-            const auto show = [&](double seconds, std::size_t element) {
-                const std::size_t bytes = std::size_t(n * n) * element;
-                std::printf(" %9.1f (%.2f)", 1e-9 * double(bytes) / seconds, reading(bytes) / seconds);
-            };
-            show(product<float, float>(1, n, turned), 4);
-            show(product<float, ep::bfloat16>(1, n, turned), 2);
-            show(product<float, ep::float16>(1, n, turned), 2);
-            std::printf("\n");
+        for (const ep::index m : {1, 2, 4}) {
+            for (const bool turned : {false, true}) {
+                std::printf("%6td %3td %7s", n, m, turned ? "(k, j)" : "(j, k)");
+                const auto show = [&](double seconds, std::size_t element) {
+                    const std::size_t bytes = std::size_t(n * n) * element;
+                    std::printf(" %9.1f (%.2f)", 1e-9 * double(bytes) / seconds, reading(bytes) / seconds);
+                };
+                show(product<float, float>(m, n, turned), 4);
+                show(product<float, ep::bfloat16>(m, n, turned), 2);
+                show(product<float, ep::float16>(m, n, turned), 2);
+                std::printf("\n");
+            }
         }
     }
     return 0;

@@ -236,6 +236,7 @@ TEST_CASE("products of halves are sums of floats") {
     CHECK(check_products<ep::bfloat16, float>(3, 150) == 0);
     CHECK(check_products<float, ep::float16>(4, 150) == 0);
     CHECK(check_products<ep::float16, ep::bfloat16>(5, 150) == 0);
+    CHECK(check_products<float, float>(6, 150) == 0);
 }
 
 TEST_CASE_TEMPLATE("what has a name is rounded once, a term is not rounded", Half, ep::float16, ep::bfloat16) {

@@ -159,6 +159,11 @@ TEST_CASE("the decision prints") {
           "small products of m = 9, n = 7, k = 8, batch 100 along vectors; 1 thread");
     CHECK(decided("axb,b->a", lengths).text() ==
           "dot products of m = 100, n = 1, k = 110; operand 1 is summed first over what only it has; 1 thread");
+    // A few rows past a large matrix whose rows are summed: nothing is packed.
+    const std::map<char, index> few{{'a', 4}, {'b', 110}, {'c', 120}, {'x', 5}};
+    CHECK(decided("ab,cb->ac", few).text() == "dot products of m = 4, n = 120, k = 110; 1 thread");
+    CHECK(decided("xab,xcb->xca", few).text() == "dot products of m = 4, n = 120, k = 110, batch 5; 1 thread");
+    CHECK(decided("ab,bc->ac", few).text() == "packed product of m = 4, n = 120, k = 110; 1 thread");
     CHECK(decided("ab,bc->ac", {{'a', 0}, {'b', 5}, {'c', 5}}).text() == "nothing");
     std::ostringstream stream;
     stream << decided("a,a->a", lengths);

@@ -76,6 +76,7 @@ private:
     static constexpr index longest_small_side = 64;
     static constexpr index most_small_points = 32768;
     static constexpr index shortest_dot = 16;
+    static constexpr index few_rows = 6;
     static constexpr index least_library_points = index{1} << 18;
 
     /// Shares the work out: the points of the batch, or what is inside of each where they are too few.
@@ -98,7 +99,9 @@ private:
         if (k == 1 && is_elementwise()) {
             return contraction_way::elementwise;
         }
-        if ((m == 1 || n == 1) && k > 1 && is_dots()) {
+        // A few rows past a large matrix read each of its elements once, where packing would touch it three times.
+        const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
+        if (is_few && k > 1 && is_dots()) {
             return contraction_way::dots;
         }
         if (is_in_lanes(made)) {

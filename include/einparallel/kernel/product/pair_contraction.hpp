@@ -267,6 +267,24 @@ private:
         });
     }
 
+    /// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they
+    /// all read is then read once.
+    bool move_rows_inside(odometer::loop_list& points) const {
+        auto fewest = points.end();
+        bool has_rows[2] = {false, false};
+        for (auto loop = points.begin(); loop != points.end(); ++loop) {
+            const index* const moves = nest_.of(*loop);
+            if ((moves[x_slot] == 0) != (moves[y_slot] == 0)) {
+                has_rows[moves[x_slot] == 0 ? 1 : 0] = true;
+                fewest = fewest == points.end() || nest_.extents[*loop] < nest_.extents[*fewest] ? loop : fewest;
+            }
+        }
+        if (has_rows[0] && has_rows[1]) {
+            std::rotate(fewest, fewest + 1, points.end());
+        }
+        return has_rows[0] && has_rows[1];
+    }
+
     /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
     /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
     /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
@@ -278,13 +296,15 @@ private:
         odometer::loop_list points = output_loops(nest_);
         index extent = 1;
         index moves[3] = {0, 0, 0};
+        bool inside = false;
         if (!points.empty()) {
+            inside = move_rows_inside(points);
             extent = nest_.extents[points.back()];
             std::copy_n(nest_.of(points.back()), 3, moves);
             points.resize(points.size() - 1);
         }
         const index stretches = (length + stretch - 1) / stretch;
-        const bool together = stretches == 1 && extent >= some;
+        const bool together = stretches == 1 && extent >= some && (has_halves() || !inside);
         const index at_once = together ? some : 1;
         const index groups = (extent + at_once - 1) / at_once;
         const bool split = stretches > 1 && odometer(nest_, points).size() * extent < threads;
