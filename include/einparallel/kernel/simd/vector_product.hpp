@@ -152,8 +152,8 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         index at = 0;
         for (; at + chains * lanes <= count; at += chains * lanes) {
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                ask_ahead<Rows>(x + row * x_row + at);
-                ask_ahead<Rows>(y + row * y_row + at);
+                ask_ahead<Rows>(x + row * x_row + at, x_row, count);
+                ask_ahead<Rows>(y + row * y_row + at, y_row, count);
                 EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
                     sums[row][chain] +=
                         read(x + row * x_row + at + chain * lanes) * read(y + row * y_row + at + chain * lanes);
@@ -181,11 +181,12 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    /// Of halves a step reads too few bytes for the processor to fetch as far ahead as the memory is fast.
+    /// Of halves a step reads too few bytes for the processor to fetch as far ahead as the memory is fast. Behind a
+    /// short row that is among the next rows: what lies between them may be another block's.
     template <int Rows, class X>
-    static void ask_ahead(const X* x) {
+    static void ask_ahead(const X* x, index row, index count) {
         if constexpr (is_half<X> && Rows > 1) {
-            __builtin_prefetch(x + 1024);
+            __builtin_prefetch(x + (count <= 4096 ? Rows * row : 1024));
         }
     }
     template <class X>
