@@ -96,9 +96,12 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         return moved;
     };
     const auto seen_to = at(n.off.mask), turned_by = at(n.off.keys), kept_at = at(n.off.cache);
-    ep::tensor<float, 4> turn, key_turn;
+    ep::tensor<float, 4> turn;
     turn(s, c, e, r) = table(position(s), c, e, r);
-    key_turn(s, c, e, r) = table(turned_by(s), c, e, r);
+    ep::tensor<float, 4> key_turn = turn;
+    if (n.off.keys != 0) {
+        key_turn(s, c, e, r) = table(turned_by(s), c, e, r);
+    }
     ep::tensor<float, 3> x;
     x(b, s, a) = weights.embedding(tokens_in(b, s), a);
     for (std::size_t number = 0; number < weights.layers.size(); ++number) {

@@ -20,9 +20,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A sum of tables for some states of every variable.
 struct model {
     cost_sum sum;
-    std::vector<std::vector<int>> states;                          ///< by kind: the states of the sum; -1 for the rest
-    bool whole = true;                                             ///< no factor was split into pairs
-    double least_split = std::numeric_limits<double>::infinity();  ///< entries of the smallest that was
+    std::vector<std::vector<int>> states;  ///< by kind: the states of the sum; -1 for the rest
+    bool whole = true;                     ///< no factor was split into pairs
 };
 
 /// Writes the tables of a factor graph.
@@ -50,14 +49,12 @@ public:
     /// @param cells entries of one factor beyond which it is split into pairs of maker and reader: each reader then
     /// pays all of its move, or of n of them an n-th with `all`
     model write(std::size_t cells) && {
-        cells = std::min(cells, effort_.left());  // a table that the effort ends in would be of no use
         for (const factor& each : graph_.factors()) {
             const std::size_t readers = each.users.size() - (each.from == anywhere ? 1 : 0);
             const double count = product_in(
                 each.users, 1.0, [&](const tensor_user& user) { return double(side_at(user).classes->count); });
             const bool whole = readers <= 1 || (!is_paper_ && count <= double(cells));
             made_.whole = made_.whole && (whole || is_paper_);
-            made_.least_split = whole ? made_.least_split : std::min(made_.least_split, count);
             factor one = each;
             for (std::size_t number = each.users.size() - readers; number < each.users.size() && !whole; ++number) {
                 one.users.assign(each.users.begin(), each.users.end() - std::ptrdiff_t(readers));
@@ -115,6 +112,7 @@ private:
             key.insert(key.end(), each.operands.begin(), each.operands.end());
         }
         table.cost = costs_.at(key, [&] {
+            effort_.expect_room(product_in(sides, 1.0, [](const side* each) { return double(each->classes->count); }));
             std::vector<double> costs;
             std::vector<std::size_t> turn(sides.size(), 0);
             std::vector<const wanted_places*> wanted(sides.size());

@@ -93,8 +93,7 @@ private:
             }
             const bool fresh = asked_.objective != objective::paper && round_off(loose.taken);
             if (!open_further(loose, most) && !fresh) {
-                const bool is_last = loose.of.whole || loose.of.least_split > double(effort_.left());
-                if (is_last && loose.least.exact && written_.few == all) {
+                if (loose.of.whole && loose.least.exact && written_.few == all) {
                     break;
                 }
                 factor_limit_ *= 4;  // the bound is as loose as the tables are small

@@ -4,7 +4,6 @@
 
 #include <einparallel/notation/compiled.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -34,7 +33,12 @@ struct effort_count {
     std::size_t spent = 0;  ///< in table entries
     std::size_t limit = std::numeric_limits<std::size_t>::max();
 
-    [[nodiscard]] std::size_t left() const { return limit - std::min(spent, limit); }
+    /// For what is of no use where it is broken off. @throws exceeded where so much is not left
+    void expect_room(double entries) const {
+        if (double(spent) + entries > double(limit)) {
+            throw exceeded{};
+        }
+    }
     /// @throws exceeded
     void add(std::size_t looked_at) {
         spent += looked_at;
