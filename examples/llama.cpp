@@ -35,22 +35,11 @@ struct planner {
     ep::cutting_rule rule;
 };
 
-/// A rule for all but what is written to the cache, which no part of the tokens can make.
-ep::cutting_rule but_for_cache(const ep::cutting_rule& rule) {
-    return [rule](const ep::vertex_to_cut& vertex) {
-        ep::label_parts parts = rule(vertex);
-        if (vertex.name.starts_with("cache")) {
-            std::erase_if(parts, [](const auto& each) { return each.first == "s"; });
-        }
-        return parts;
-    };
-}
-
 /// EinDecomp's plan, and those that are made by hand.
 std::vector<planner> planners() {
     return {{"EinDecomp", nullptr},
             {"data parallel", ep::rivals::data_parallel("b")},
-            {"sequence", but_for_cache(ep::rivals::sequence("s"))},
+            {"sequence", ep::rivals::sequence("s")},
             {"megatron", ep::rivals::megatron({.columns = {"g", "f"}, .batch = "b", .tokens = "s"})},
             {"attention heads", ep::rivals::attention_heads("g", "b", "s")},
             {"square root", ep::rivals::sqrt()}};

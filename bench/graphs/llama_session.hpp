@@ -43,31 +43,31 @@ public:
           options_(std::move(options)),
           rule_(std::move(rule)) {}
 
-    /// Goes on with tokens [b, s], the same on all ranks. Collective.
-    /// @throws ep::error for positions beyond the rotary table, and tokens outside of the vocabulary
+    /// Goes on with tokens [b, s], the same on all ranks. Collective. A step that fails while it runs loses the cache:
+    /// then restart().
+    /// @throws ep::error for positions beyond the rotary table, tokens outside of the vocabulary, and after such a step
     outcome operator()(const ep::array<int, 2>& tokens) {
         check(tokens);
         const ep::index count = tokens.extent(1);
-        const ep::index wanted = (filled_ + count + n_.off.cache + block - 1) / block * block;
-        if (wanted > capacity_ && filled_ > 0) {
-            grow(wanted);
-        }
-        capacity_ = std::max(capacity_, wanted);
+        make_room(count);
         const prepared& now = step(count);
         ep::array<int, 1> position({count});
         for (ep::index each = 0; each < count; ++each) {
             position(each) = int(filled_ + each);
         }
         std::vector<ep::binding> bound{ep::bind(now.step.token, tokens), ep::bind(now.step.position, position)};
+        is_lost_ = true;
         const ep::results made = now.plan.run(world_, bind_cache(now.step.before, std::move(bound)));
         take_cache(made, now.step.after);
         filled_ += count;
+        is_lost_ = false;
         return {made.get(now.step.logits), made.get(now.step.next)};
     }
 
     /// Begins anew; plans and weights stay.
     void restart() {
         filled_ = capacity_ = 0;
+        is_lost_ = false;
         cache_ = {};
     }
 
@@ -75,8 +75,11 @@ public:
     [[nodiscard]] ep::index capacity() const { return capacity_; }
     /// Bytes that all ranks together sent for larger caches.
     [[nodiscard]] std::size_t bytes_grown() const { return bytes_grown_; }
-    /// The plan of the next step with so many tokens. Collective where it is not known yet.
-    [[nodiscard]] const ep::plan& plan(ep::index tokens) { return step(tokens).plan; }
+    /// The plan of the next step with so many tokens, for which the cache gets room. Collective.
+    [[nodiscard]] const ep::plan& plan(ep::index tokens) {
+        make_room(tokens);
+        return step(tokens).plan;
+    }
 
 private:
     struct prepared {
@@ -84,7 +87,21 @@ private:
         ep::plan plan;
     };
 
+    /// Room in the cache for so many tokens more.
+    void make_room(ep::index tokens) {
+        const ep::index wanted = (filled_ + tokens + n_.off.cache + block - 1) / block * block;
+        if (wanted > capacity_ && filled_ > 0) {
+            is_lost_ = true;
+            grow(wanted);
+            is_lost_ = false;
+        }
+        capacity_ = std::max(capacity_, wanted);
+    }
+
     void check(const ep::array<int, 2>& tokens) const {
+        if (is_lost_) {
+            throw ep::error("llama: the cache was lost in the step that failed: restart");
+        }
         const ep::index count = tokens.extent(1);
         if (tokens.extent(0) != batch_ || count < 1) {
             throw ep::error("llama: " + std::to_string(tokens.extent(0)) + " x " + std::to_string(count) +
@@ -195,6 +212,7 @@ private:
     ep::cutting_rule rule_;
     kept_cache<T> cache_;
     ep::index filled_ = 0, capacity_ = 0;
+    bool is_lost_ = false;                                       ///< a step failed, and the cache with it
     std::map<std::pair<ep::index, ep::index>, prepared> steps_;  ///< by tokens and capacity
     std::size_t bytes_grown_ = 0;
 };

@@ -51,6 +51,30 @@ struct two_products {
 
 }  // namespace
 
+TEST_CASE("what reads at functions of labels is not fed by a master, whoever cuts it") {
+    const auto A = ep::placeholder<double>({8, 8});
+    const auto B = ep::placeholder<double>({8, 8});
+    ep::tensor<double, 2> Z;
+    Z(i, j) = A(7 - i, j) * B(i, j);
+    const ep::plan plan =
+        ep::plan_with({.processes = 2, .algorithm = ep::algorithm::master_worker}, rivals::along("i"), Z);
+    CHECK(plan.vertices().back().algorithm != ep::algorithm::master_worker);
+    CHECK(plan.vertices().back().fell_back);
+    CHECK(plan.partition(Z) == ep::label_parts{{"i", 2}, {"j", 1}});
+}
+
+TEST_CASE("a rule that counts begins anew in every plan") {
+    const auto A = ep::placeholder<double>({8, 8});
+    ep::tensor<double, 2> Y, Z;
+    Y(i, k) = A(i, j) * A(j, k);
+    Z(i, k) = Y(i, j) * A(j, k);
+    const ep::plan known = ep::plan_with({.processes = 2}, ep::hand_cuts().cut(Y, {{"i", 2}}).cut(Z, {{"k", 2}}), Z);
+    const ep::cutting_rule rule = ep::cuts_of(known);
+    static_cast<void>(ep::plan_with({.processes = 2}, rule, Y));
+    CHECK(ep::plan_with({.processes = 2}, rule, Z).partition(Z) == known.partition(Z));
+    CHECK(ep::plan_with({.processes = 2}, rule, Z).partition(Z) == known.partition(Z));
+}
+
 TEST_CASE("of a tensor of halves the sum is cut by hand, and its rounding follows") {
     const auto X = ep::placeholder<ep::bfloat16>({8, 6});
     const auto W = ep::placeholder<ep::bfloat16>({6, 4});

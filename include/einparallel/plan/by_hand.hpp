@@ -82,8 +82,9 @@ private:
 };
 
 /// Cuts a graph of the same statements, of other extents, as `known` is cut: the n-th einsum with some labels as the
-/// n-th of that plan which has them; others keep the cut of their operands. What both graphs read then rests alike. For
-/// the plan of a loop that goes on with a larger tensor, in a small part of the time of a search.
+/// n-th of that plan which has them; others keep the cut of their operands. What both graphs read then rests alike.
+/// Extents and ranks must suffice for the parts (plan_with refuses the cut otherwise). For the plan of a loop that goes
+/// on with a larger tensor, in a small part of the time of a search.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule cuts_of(const plan& known);
 
 /// plan_with for outputs whose types are not known.
@@ -112,9 +113,10 @@ template <detail::Tensors First, detail::Tensors... More>
 }  // namespace EINPARALLEL_WAY
 
 /// Rules by hand. Labels are named as the graph's statements name them. A label takes the largest divisor of the ranks
-/// that is no more than its extent. Vertices that a rule does not speak of are cut as their operands are
-/// (vertex_to_cut::from_operands); what ranks are then left take the longest labels of the output, then the longest of
-/// the others, so that no rank is idle where extents allow it. A label that no vertex of the graph has is an error.
+/// that is no more than its extent, one that may not be cut stays whole. Vertices that a rule does not speak of are cut
+/// as their operands are (vertex_to_cut::from_operands); what ranks are then left take the longest labels of the
+/// output, then the longest of the others, so that no rank is idle where extents allow it. A label that no vertex of
+/// the graph has is an error.
 namespace rivals {
 
 /// SQRT: every contraction's output is sliced √p × √p along its two longest labels; into the most equal numbers of

@@ -117,7 +117,7 @@ namespace einparallel {
 EINPARALLEL_SELDOM cutting_rule cuts_of(const plan& known) {
     struct equal_einsums {
         std::vector<label_parts> cuts;
-        std::size_t next = 0;  ///< wraps, for the rule may make several plans
+        std::size_t next = 0;  ///< wraps where there are more of them
     };
     std::map<std::string, equal_einsums> all;
     for (const planned_vertex& each : known.vertices()) {
@@ -139,6 +139,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }
+    const cutting_rule own = rule;  // what it counts begins anew in every plan
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<std::string> labels;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
@@ -154,7 +155,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         }
         const vertex_to_cut question{each, graph.name_of(number), processes,
                                      detail::parts_from_operands(graph, number, decided, processes), labels};
-        decided[number].ranks = detail::checked_cut(question, rule(question));
+        decided[number].ranks = detail::checked_cut(question, own(question));
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     detail::place_table table(true);
@@ -184,10 +185,11 @@ public:
     }
 
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
-    /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
+    /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have, or that may not be
+    /// cut.
     void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
         const label_id label = label_named(einsum_.form, name);
-        if (label == no_label) {
+        if (label == no_label || !einsum_.may_cut(label)) {
             return;
         }
         const int left = processes_ / cut_.size();
@@ -231,6 +233,7 @@ private:
         const einsum_form& form = einsum_.form;
         std::vector<label_id> labels(form.names.size());
         std::iota(labels.begin(), labels.end(), label_id{0});
+        std::erase_if(labels, [&](label_id label) { return !einsum_.may_cut(label); });
         const auto turn = [&](label_id label) {
             const auto place = find_in(form.output, label) - form.output.begin();
             return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], place, label);

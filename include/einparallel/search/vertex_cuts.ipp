@@ -114,8 +114,9 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, 
     family.free.assign(einsum.extents.size(), 1);
     family.products = {1};
     const mesh ranks = natural_mesh(einsum, family.fixed, family.points);
-    const bool unfed = like.wanted == algorithm::master_worker &&
-                       (ranks.axes.size() != 1 || !einsum.form.in_output(ranks.axes.front().label));
+    const bool unfed =
+        like.wanted == algorithm::master_worker &&
+        (!einsum.is_free_contraction() || ranks.axes.size() != 1 || !einsum.form.in_output(ranks.axes.front().label));
     return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
