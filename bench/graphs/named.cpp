@@ -165,12 +165,16 @@ std::string cuts_text(const ep::plan& plan) {
     std::map<std::string, double> points;
     double all = 0;
     for (const ep::planned_vertex& each : plan.vertices()) {
-        std::string cut;
-        for (const ep::mesh_axis& axis : each.work.ranks.axes) {
-            cut += (cut.empty() ? "" : " ") + each.work.form.names[static_cast<std::size_t>(axis.label)] + ":" +
-                   std::to_string(axis.parts);
+        if (each.is_input()) {
+            continue;
         }
-        double of_vertex = each.is_input() ? 0 : 1;
+        ep::label_parts parts = plan.partition(*each.origin);
+        std::sort(parts.begin(), parts.end());  // however the statement's labels are ordered
+        std::string cut;
+        for (const auto& [label, count] : parts) {
+            cut += count == 1 ? "" : (cut.empty() ? "" : " ") + label + ":" + std::to_string(count);
+        }
+        double of_vertex = 1;
         for (const ep::index extent : each.work.extents) {
             of_vertex *= static_cast<double>(extent);
         }
