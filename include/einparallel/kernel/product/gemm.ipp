@@ -142,7 +142,7 @@ private:
         micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
         micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
         const std::size_t a_size = in_place_ ? 0 : a.bytes();
-        const auto numbers = std::size_t(3 * (a.most + b.most) + 6 * depth_);
+        const auto numbers = std::size_t(3 * a.most + 5 * b.most + 6 * depth_);
         const scratch_memory memory(a_size + b.bytes() + sizeof(index) * numbers);
         auto* const tables = reinterpret_cast<index*>(memory.data() + a_size + b.bytes());
         a.lay_out(tables, depth_);
@@ -152,57 +152,101 @@ private:
              even_part(n_.block_count(), grid.column_of(part), grid.columns));
     }
 
+    /// Stretches of memory that are read soon, of so many bytes, at these offsets in bytes.
+    struct reading {
+        const std::byte* start = nullptr;
+        const index* offsets = nullptr;
+        index count = 0;
+        index bytes = 0;
+        index element = 0;
+
+        /// Asks for this part of them, so that memory answers while the caller computes.
+        void ask(index part, index parts) const {
+            const even_part own(count, part, parts);
+            for (index each = own.begin; each < own.end; ++each) {
+                const std::byte* const first = start + offsets[each] * element;
+                for (index at = 0; at < bytes; at += 64) {
+                    __builtin_prefetch(first + at);
+                }
+            }
+        }
+    };
+
+    /// What packing the block of B of these columns and steps reads; nothing where it is not contiguous.
+    reading reading_of(const std::byte* b, const gemm_blocks& n, const gemm_blocks& k, index k_start) const {
+        const auto element = index(kernel_.b_element);
+        const std::byte* const start = element_at(b, n.start.first + k_start, kernel_.b_element);
+        return consecutive(k.second(), k.count)  ? reading{start, n.first(), n.count, k.count * element, element}
+               : consecutive(n.first(), n.count) ? reading{start, k.second(), k.count, n.count * element, element}
+                                                 : reading{};
+    }
+
     void walk(std::byte* packed_a, std::byte* packed_b, micro_panels& a_panels, micro_panels& b_panels, index* tables,
               const operands& at, const even_part& rows, const even_part& columns) const {
         gemm_blocks m(m_, a_panels.most, tables, a_panels.width);
         gemm_blocks n(n_, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
-        gemm_blocks k(k_, depth_, tables + 2 * (a_panels.most + b_panels.most));
-        auto* const along = reinterpret_cast<small_step*>(tables + 2 * (a_panels.most + b_panels.most + depth_));
+        gemm_blocks next(n_, b_panels.most, tables + 2 * (a_panels.most + b_panels.most), b_panels.width,
+                         kernel_.lanes);
+        tables += 2 * (a_panels.most + 2 * b_panels.most);
+        gemm_blocks k(k_, depth_, tables);
+        auto* const along = reinterpret_cast<small_step*>(tables + 2 * depth_);
         const index steps = k_.block_count();
-        bool a_stays = false;
-        for (index column = columns.begin; column < columns.end; ++column) {
-            n.go_to(column);
-            for (index step = 0; step < steps; ++step) {
-                const bool add = at.add || step > 0;
-                k.go_to(step);
-                for (index each = 0; in_place_ && each < k.count; ++each) {
-                    along[each] = {k.first()[each], each * kernel_.columns};
+        const index wide = columns.end - columns.begin;
+        const bool is_alone = rows.end - rows.begin == 1;
+        // One block of A meets all of B, and is packed once. Of more the blocks of C are finished one after the other.
+        const auto column_of = [&](index block) { return columns.begin + (is_alone ? block % wide : block / steps); };
+        const auto step_of = [&](index block) { return is_alone ? block / wide : block % steps; };
+        index step_of_a = -1;  // the one that is packed and stays
+        for (index block = 0; block < wide * steps; ++block) {
+            const index step = step_of(block);
+            const bool add = at.add || step > 0;
+            n.go_to(column_of(block));
+            k.go_to(step);
+            for (index each = 0; in_place_ && each < k.count; ++each) {
+                along[each] = {k.first()[each], each * kernel_.columns};
+            }
+            kernel_.pack_b(kernel_.context, packed_b,
+                           element_at(at.b, n.start.first + k.start.second, kernel_.b_element),
+                           b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
+            report(hook_, packing_cost * n.count * k.count);
+            reading ahead;
+            if (is_alone && block + 1 < wide * steps) {
+                next.go_to(column_of(block + 1));
+                ahead = reading_of(at.b, next, k, k.start_of(step_of(block + 1)).second);
+            }
+            for (index row = rows.begin; row < rows.end; ++row) {
+                m.go_to(row);
+                const std::byte* const a = element_at(at.a, m.start.first + k.start.first, kernel_.a_element);
+                std::byte* const c = element_at(at.c, m.start.second + n.start.second, kernel_.c_element);
+                if (in_place_) {
+                    // Some rows of A, which stay in the first-level cache, past all columns.
+                    kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
+                                          b_panels.step / signed_of(kernel_.b_element) - kernel_.columns,
+                                          along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
+                                         a, packed_b, c, add);
+                    report(hook_, m.count * n.count * k.count);
+                    continue;
                 }
-                kernel_.pack_b(kernel_.context, packed_b,
-                               element_at(at.b, n.start.first + k.start.second, kernel_.b_element),
-                               b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
-                report(hook_, packing_cost * n.count * k.count);
-                for (index row = rows.begin; row < rows.end; ++row) {
-                    m.go_to(row);
-                    const std::byte* const a = element_at(at.a, m.start.first + k.start.first, kernel_.a_element);
-                    std::byte* const c = element_at(at.c, m.start.second + n.start.second, kernel_.c_element);
-                    if (in_place_) {
-                        // Some rows of A, which stay in the first-level cache, past all columns.
-                        kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
-                                              b_panels.step / signed_of(kernel_.b_element) - kernel_.columns,
-                                              along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
-                                             a, packed_b, c, add);
-                        report(hook_, m.count * n.count * k.count);
-                        continue;
-                    }
-                    if (!a_stays) {
-                        kernel_.pack_a(kernel_.context, packed_a, a,
-                                       a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
-                        report(hook_, packing_cost * m.count * k.count);
-                        a_stays = rows.end - rows.begin == 1 && steps == 1;
-                    }
-                    multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add);
+                if (step_of_a != step) {
+                    kernel_.pack_a(kernel_.context, packed_a, a,
+                                   a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
+                    report(hook_, packing_cost * m.count * k.count);
+                    step_of_a = is_alone ? step : -1;
                 }
+                multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add, ahead);
             }
         }
     }
 
     static constexpr index signed_of(std::size_t bytes) { return index(bytes); }
 
-    /// One packed block of A times one packed block of B.
+    /// One packed block of A times one packed block of B. What is read next is asked for meanwhile.
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,
-                  const gemm_blocks& n, std::byte* c, bool add) const {
+                  const gemm_blocks& n, std::byte* c, bool add, const reading& ahead) const {
         const index* const row_offsets = m.second();
+        const index tiles_high = (m.count + kernel_.rows - 1) / kernel_.rows;
+        const index tiles = tiles_high * ((n.count + kernel_.columns - 1) / kernel_.columns);
+        index tile_number = 0;
         for (index column = 0; column < n.count; column += kernel_.columns, b += b_step) {
             const index wide = std::min(kernel_.columns, n.count - column);
             const index* const column_offsets = n.second() + column;
@@ -216,6 +260,9 @@ private:
             for (index row = 0; row < m.count; row += kernel_.rows, left += a_step) {
                 const index high = std::min(kernel_.rows, m.count - row);
                 const index computed = rounded_up(high, kernel_.row_step);
+                if (ahead.count > 0) {
+                    ahead.ask(tile_number++, tiles);
+                }
                 // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
                 // than they have vectors where C is not aligned to them.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {

@@ -21,7 +21,7 @@ struct gemm_budget {
     bool wide = supported(instruction_set::avx512);
     std::size_t a = std::size_t{wide ? 480U : 240U} << 10;
     std::size_t b = std::size_t{2} << 20;
-    std::size_t b_alone = std::size_t{wide ? 768U : 384U} << 10;
+    std::size_t b_alone = std::size_t{wide ? 256U : 128U} << 10;
     std::size_t micro_panel = std::size_t{wide ? 32U : 20U} << 10;
     index longest = 4096;  ///< rows or columns of a block
 };

@@ -50,28 +50,36 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
         across = begin + run <= block.count && consecutive(columns.from + begin, run);
     }
     if (across) {
-        for (index begin = 0; begin < columns.count; begin += run) {
-            auto* place = reinterpret_cast<std::uint32_t*>(static_cast<std::uint16_t*>(into) + columns.into[begin]);
-            const bfloat16* const x = halves + columns.from[begin];
-            for (index pair = 0; pair < pairs; ++pair, place += run) {
-                const bool is_whole = 2 * pair + 1 < rows.count;
-                code::interleave(place, x + rows.from[2 * pair], is_whole ? x + rows.from[2 * pair + 1] : nullptr, run);
+        auto* const words = reinterpret_cast<std::uint32_t*>(into);
+        for (index pair = 0; pair < pairs; ++pair) {
+            const bfloat16* const low = halves + rows.from[2 * pair];
+            const bfloat16* const high = 2 * pair + 1 < rows.count ? halves + rows.from[2 * pair + 1] : nullptr;
+            for (index begin = 0; begin < columns.count; begin += run) {
+                const index column = columns.from[begin];
+                code::interleave(words + columns.into[begin] / 2 + pair * run, low + column,
+                                 high == nullptr ? nullptr : high + column, run);
             }
         }
         return;
     }
-    // Columns one by one, as words, of which micro-panels are made then.
-    const scratch_memory memory(std::size_t(block.count * pairs + 2) * sizeof(std::uint32_t) +
+    const bool along = consecutive(rows.from, rows.count);
+    const bfloat16* const first = halves + columns.from[0] + rows.from[0];
+    bool are_words = along && rows.count % 2 == 0 && reinterpret_cast<std::uintptr_t>(first) % 4 == 0;
+    for (index column = 0; are_words && column < block.count; ++column) {
+        are_words = (columns.from[column] - columns.from[0]) % 2 == 0;
+    }
+    // Words as they lie in memory, or columns one by one, of which micro-panels are made then.
+    const scratch_memory memory((are_words ? 0 : std::size_t(block.count * pairs + 2) * sizeof(std::uint32_t)) +
                                 std::size_t(2 * columns.count + 2 * pairs) * sizeof(index));
     auto* const words = reinterpret_cast<std::uint16_t*>(memory.data());
-    auto* const places = reinterpret_cast<index*>(words + (block.count * pairs + 1) / 2 * 4);
+    auto* const places = reinterpret_cast<index*>(words + (are_words ? 0 : (block.count * pairs + 1) / 2 * 4));
     index* const read = places + columns.count;
     index* const steps = read + columns.count;
-    const bool along = consecutive(rows.from, rows.count);
     for (index column = 0; column < columns.count; ++column) {
+        const index copied = std::min(column, block.count - 1);
         places[column] = (columns.into[column] - column % run) / 2 + column % run;
-        read[column] = std::min(column, block.count - 1) * pairs;
-        if (column >= block.count) {
+        read[column] = are_words ? (columns.from[copied] - columns.from[0]) / 2 : copied * pairs;
+        if (are_words || column >= block.count) {
             continue;
         }
         std::uint16_t* const word = words + 2 * read[column];
@@ -90,7 +98,7 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
     }
     packed_block made{{{places, read, columns.count, run}, {steps, steps + pairs, pairs, pairs}}, block.count};
     made.tile.unit = sizeof(std::uint32_t);
-    pack_panels(context, into, words, made);
+    pack_panels(context, into, are_words ? static_cast<const void*>(first) : words, made);
 }
 
 struct pair_vectors {
