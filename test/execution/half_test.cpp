@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <type_traits>
@@ -70,6 +71,56 @@ TEST_CASE_TEMPLATE("a chain of products of halves is rounded where it has a name
         }
         CHECK(wrong == 0);
     }
+}
+
+TEST_CASE("what is rounded, and what softmax is made of, is there a strip at a time") {
+    ep::context world(MPI_COMM_WORLD);
+    const auto a = random_matrix<ep::bfloat16>(1201, 13, 11);
+    const auto b = random_matrix<ep::bfloat16>(13, 17, 12);
+    ep::array<ep::bfloat16, 2> expected({1201, 17});
+    expected(i, k) = a(i, j) * b(j, k);
+    ep::array<ep::bfloat16, 3> q({5, 37, 8}), keys({5, 41, 8}), values({5, 41, 8}), weighted({5, 37, 8});
+    ep::array<ep::bfloat16, 3> scores({5, 37, 41}), shares({5, 37, 41});
+    for (auto* const each : {&q, &keys, &values}) {
+        for (ep::index at = 0; at < each->size(); ++at) {
+            each->data()[at] = ep::bfloat16(float(at * 37 % 29 - 14) / 16);
+        }
+    }
+    scores(l, i, k) = q(l, i, j) * keys(l, k, j);
+    shares(l, i, k) = softmax(k, scores(l, i, k));
+    weighted(l, i, j) = shares(l, i, k) * values(l, k, j);
+    std::vector<std::size_t> peaks;
+    for (const std::size_t limit : {std::size_t{0}, std::size_t{400'000}}) {
+        const auto A = ep::placeholder<ep::bfloat16>({1201, 13});
+        const auto B = ep::placeholder<ep::bfloat16>({13, 17});
+        const auto Q = ep::placeholder<ep::bfloat16>({5, 37, 8});
+        const auto K = ep::placeholder<ep::bfloat16>({5, 41, 8});
+        const auto V = ep::placeholder<ep::bfloat16>({5, 41, 8});
+        ep::tensor<ep::bfloat16, 2> Z;
+        ep::tensor<ep::bfloat16, 3> S, P, W;
+        Z(i, k) = A(i, j) * B(j, k);
+        S(l, i, k) = Q(l, i, j) * K(l, k, j);
+        P(l, i, k) = softmax(k, S(l, i, k));
+        W(l, i, j) = P(l, i, k) * V(l, k, j);
+        const ep::plan plan = ep::decompose({.processes = world.size(), .memory_limit = limit}, Z, W);
+        const ep::results made =
+            plan.run(world, ep::bind(A, a), ep::bind(B, b), ep::bind(Q, q), ep::bind(K, keys), ep::bind(V, values));
+        const auto product = made.get(Z).allgather();
+        int wrong = 0;
+        for (ep::index at = 0; at < product.size(); ++at) {
+            wrong += product.data()[at].bits() == expected.data()[at].bits() ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+        const auto mixed = made.get(W).allgather();
+        for (ep::index at = 0; at < mixed.size(); ++at) {
+            wrong += std::abs(float(mixed.data()[at]) - float(weighted.data()[at])) <= 0x1p-7F ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+        const ep::plan alone = ep::decompose({.memory_limit = limit}, Z, W);
+        peaks.push_back(alone.peak_bytes(0));
+    }
+    // The product in floats, 82 kB, and scores and shares, 30 kB each; strips of them are 25 kB at least.
+    CHECK(peaks[1] + 40'000 < peaks[0]);
 }
 
 TEST_CASE("products that read halves keep their places where the planner chooses an order") {

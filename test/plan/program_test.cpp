@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -96,6 +97,7 @@ struct figures {
     int kept = 0;  ///< einsums that are computed once
     int held = 0;
     int held_of_computed = 0;
+    int strips = 0;  ///< chains that a rank computes strip by strip
 };
 
 /// Plays a plan and checks everything that it promises.
@@ -139,7 +141,11 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     // Whoever reads an input may: everybody, the root, or who holds that very box.
     for (std::size_t rank = 0; rank < programs.size(); ++rank) {
         for (const step& each : programs[rank].steps) {
+            std::set<std::size_t> computed;
             for (const action& done : each.work) {
+                if (const auto* call = std::get_if<contraction>(&done)) {
+                    computed.insert(call->vertex);
+                }
                 if (const auto* read = std::get_if<read_source>(&done)) {
                     const source& from = *made.vertices()[read->vertex].origin->origin;
                     const box& region = programs[rank].buffers[static_cast<std::size_t>(read->into)].region;
@@ -153,6 +159,7 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
                     }
                 }
             }
+            seen.strips += computed.size() > 1 ? 1 : 0;
         }
     }
 
@@ -250,6 +257,53 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     CHECK(seen.idle > 100);
     CHECK(seen.fell_back > 50);
     CHECK(seen.held > 5);  // blocks that several vertices share
+}
+
+TEST_CASE("chains that a rank computes strip by strip make the same in less memory") {
+    test::random_graphs random(33);
+    figures seen;
+    int less = 0, more = 0;
+    for (int trial = 0; trial < 500; ++trial) {
+        const index batch = random.between(1, 9), rows = random.between(8, 16);
+        index columns = random.between(1, 2);  // now few, now many, as in attention
+        node made = test::input({batch, rows, columns});
+        for (int length = random.between(2, 5); length > 0; --length) {
+            const index next = columns > 2 ? random.between(1, 2) : random.between(8, 16);
+            switch (random.between(0, 5)) {
+                case 0:
+                    made = test::einsum("bij,bj->bij", {made, test::input({batch, columns})});
+                    break;
+                case 1:
+                    made = test::einsum("bij->bji", {made});
+                    made = test::einsum("bij->bji", {made});
+                    break;
+                case 2:
+                    made = test::einsum("bij,jk->bik", {made, test::input({columns, next})});
+                    columns = next;
+                    break;
+                default:
+                    made = test::einsum("bij,bjk->bik", {made, test::input({batch, columns, next})});
+                    columns = next;
+            }
+        }
+        if (random.one_in(3)) {
+            made = test::einsum("bij->ij", {made});
+        }
+        options asked{.processes = random.between(1, 6), .runs = random.one_in(4) ? 3U : 1U};
+        const plan whole = decompose_vertices(asked, {made});
+        for (int rank = 0; rank < asked.processes; ++rank) {
+            asked.memory_limit = std::max(asked.memory_limit, 2 * whole.peak_bytes(rank));
+        }
+        const plan in_strips = decompose_vertices(asked, {made});
+        INFO("trial " << trial << "\n" << in_strips);
+        check_plan(in_strips, random, seen);
+        less += in_strips.peak_bytes(0) < whole.peak_bytes(0) ? 1 : 0;
+        more += in_strips.peak_bytes(0) > whole.peak_bytes(0) * 9 / 8 ? 1 : 0;  // gaps in the memory come and go
+    }
+    MESSAGE(seen.strips << " chains in strips, " << less << " plans that hold less");
+    CHECK(seen.strips > 100);
+    CHECK(less > 50);
+    CHECK(more == 0);
 }
 
 TEST_CASE("plans for many runs compute the same in each of them, and send in the later ones what they say") {

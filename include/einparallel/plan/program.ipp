@@ -4,11 +4,11 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/schedule/fused.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
-#include <einparallel/schedule/softmax.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 #include <einparallel/search/pins.hpp>
 
@@ -57,8 +57,15 @@ public:
         fuse_softmax(written_, form_of, [&](std::size_t number) -> const op_program& {
             return plan_.vertices()[number].origin->work->program();
         });
-        compute_in_place(written_, form_of,
-                         [&](std::size_t number) { return plan_.vertices()[number].origin->work->replaces(); });
+        const auto replaces = [&](std::size_t number) { return plan_.vertices()[number].origin->work->replaces(); };
+        constexpr std::size_t strip = std::size_t{16} << 20;  // enough for a device's calls, too
+        const auto may_cut = [&](std::size_t number, label_id label) {
+            const running_labels& running = form_of(number).running;
+            return plan_.vertices()[number].origin->may_cut(label) && label != running.sums && label != running.terms;
+        };
+        const std::size_t limit = plan_.asked().memory_limit;
+        compute_in_strips(written_, form_of, replaces, may_cut, limit == 0 ? strip : std::min(strip, limit / 16 + 1));
+        compute_in_place(written_, form_of, replaces);
         return std::move(written_);
     }
 

@@ -21,7 +21,6 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
                  });
 }
 
-/// The same of what a call reads. A softmax stands for a quotient whose dividend has the labels of its own operand.
 EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
                                           std::size_t number) {
     return call.softmax.along != no_label

@@ -84,7 +84,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};              ///< instead of the kernel (schedule/softmax.hpp)
+    softmax_call softmax{};              ///< instead of the kernel (schedule/fused.hpp)
     std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
                                          ///< 1 on, or 0: itself; none: that everywhere
 

@@ -49,13 +49,13 @@
 #include <einparallel/plan/statistics.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/feed.ipp>
+#include <einparallel/schedule/fused.ipp>
 #include <einparallel/schedule/in_place.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/recorder.ipp>
 #include <einparallel/schedule/redistribute.ipp>
-#include <einparallel/schedule/softmax.ipp>
 #include <einparallel/schedule/task.ipp>
 #include <einparallel/schedule/vertex_schedule.ipp>
 #include <einparallel/search/domain.ipp>

@@ -1,0 +1,33 @@
+#pragma once
+// Calls of a rank in place of other ones that take more memory: softmax in one pass, instead of the four contractions
+// that it consists of, and chains of calls strip by strip.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/op_program.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Where a program computes C = max x, E = exp(x − C), S = Σ E and Y = E / S of whole rows of x, with float or double,
+/// and nothing else reads or writes C, E and S: has the step of Y read x and write Y, and leaves the others out. Of
+/// rows in more than 48 KiB, the shared memory of a device's block, 1000 at least: one block of a device has each row,
+/// and reads it three times, where a long join of few rows is spread over all blocks. Other ranks notice nothing.
+EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                     function_ref<const op_program&(std::size_t)> program_of);
+
+/// Has chains of calls run strip by strip along a label that all of their outputs have: products, what is made of their
+/// elements, sums of that. What one call alone makes and one alone reads is then there for a strip at a time, and all
+/// strips of a tensor lie in the same memory. A step that exchanges messages is part of no chain. Strips are of so
+/// many bytes at least (of the largest such tensor), and long enough that packing anew what has no part in them, of
+/// the products' operands, takes a few percent of a chain's time. Other ranks notice nothing.
+/// @param replaces  as compute_in_place()'s
+/// @param may_cut  whether the parts of a vertex's iteration space along a label may be computed one by one
+EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                          function_ref<bool(std::size_t)> replaces,
+                                          function_ref<bool(std::size_t, label_id)> may_cut, std::size_t strip_bytes);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

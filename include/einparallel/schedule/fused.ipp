@@ -1,0 +1,357 @@
+#pragma once
+
+#include <einparallel/schedule/fused.hpp>
+
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/in_place.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Labels under the names that `to` has for those of `from`, place by place. @pre `from` has them all
+EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, const std::vector<label_id>& from,
+                                                 const std::vector<label_id>& to) {
+    for (label_id& each : labels) {
+        each = to[std::size_t(std::find(from.begin(), from.end(), each) - from.begin())];
+    }
+    return labels;
+}
+
+/// The softmax that four einsums are, by the labels of the last one; none where they are another thing. Equal tensors
+/// come first, so they give labels the same numbers (recording_builder::record).
+EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const einsum_form& exponentials,
+                                           const einsum_form& sums, const einsum_form& quotient) {
+    if (!largest.reads.empty() || !exponentials.reads.empty()) {
+        return {};
+    }
+    const std::vector<label_id>& all = quotient.operands[0];
+    std::vector<label_id> rows = quotient.operands[1];
+    const auto missing = std::find_if(all.begin(), all.end(), [&](label_id each) { return !found_in(each, rows); });
+    const auto are_equal = [](const std::vector<label_id>& some, const std::vector<label_id>& others) {
+        return std::is_permutation(some.begin(), some.end(), others.begin(), others.end());
+    };
+    const auto is_made = [&](label_id each) { return found_in(each, exponentials.output); };
+    if (largest.operands[0] != exponentials.operands[0] || largest.output != exponentials.operands[1] ||
+        sums.operands[0] != all || sums.output != rows || missing == all.end() || found_in(no_label, all) ||
+        !are_equal(all, quotient.output) || !all_in(exponentials.operands[0], is_made) ||
+        !all_in(exponentials.operands[1], is_made)) {
+        return {};
+    }
+    softmax_call made{renamed(exponentials.operands[0], exponentials.output, all), *missing};
+    const bool same_rows = are_equal(rows, renamed(exponentials.operands[1], exponentials.output, all));
+    rows.push_back(made.along);
+    return same_rows && are_equal(rows, all) && all_in(all, [&](label_id each) { return found_in(each, made.labels); })
+               ? made
+               : softmax_call{};
+}
+
+EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                     function_ref<const op_program&(std::size_t)> program_of) {
+    constexpr index most_bytes = index{48} << 10;
+    constexpr index enough_rows = 1000;
+    // ⊕ of one operand, or of a function of two.
+    const auto computes = [&](const contraction& call, reduction by, op_code code) {
+        const op_program& found = program_of(call.vertex);
+        if (found.instructions().empty() || found.type().kind != 'f') {
+            return false;
+        }
+        op_program wanted(by, std::vector<element_type>(code == op_code::operand ? 1 : 2, found.type()));
+        if (code != op_code::operand) {
+            wanted.call({code}, found.type(), {}, std::initializer_list<op_register>{0, 1});
+        }
+        return found == wanted;
+    };
+    std::vector<lifetime> alive;
+    // The contraction that alone writes a buffer, which so many others read and nobody else; or null.
+    const auto maker_of = [&](buffer_id place, int readers, reduction by, op_code code) -> contraction* {
+        const lifetime& life = alive[std::size_t(place)];
+        for (action& done : of_rank.steps[life.first].work) {
+            auto* const call = std::get_if<contraction>(&done);
+            if (call != nullptr && call->output == place && call->mode == write_mode::overwrite &&
+                life.touches == 1 + readers && !life.kept && computes(*call, by, code)) {
+                return call;
+            }
+        }
+        return nullptr;
+    };
+    const auto fuse = [&](contraction& quotient) {
+        const buffer_id e = quotient.operands[0];
+        contraction* const exponentials = maker_of(e, 2, reduction::sum, op_code::shifted_exponential);
+        contraction* const sums = maker_of(quotient.operands[1], 1, reduction::sum, op_code::operand);
+        contraction* const largest = exponentials == nullptr
+                                         ? nullptr
+                                         : maker_of(exponentials->operands[1], 1, reduction::max, op_code::operand);
+        if (sums == nullptr || largest == nullptr || sums->operands[0] != e ||
+            largest->operands[0] != exponentials->operands[0] || largest->ranges != exponentials->ranges ||
+            sums->ranges != quotient.ranges) {
+            return;
+        }
+        const buffer_id x = largest->operands[0];
+        const einsum_form& of_e = form_of(exponentials->vertex);
+        const einsum_form& of_y = form_of(quotient.vertex);
+        softmax_call made = softmax_of(form_of(largest->vertex), of_e, form_of(sums->vertex), of_y);
+        const box block = region_of(of_y.operands[0], quotient.ranges);
+        if (made.along == no_label || block.empty() || block != region_of(of_e.output, exponentials->ranges) ||
+            alive[std::size_t(x)].written >= alive[std::size_t(largest->output)].first) {
+            return;
+        }
+        const index length = quotient.ranges[std::size_t(made.along)].size();
+        if (length * index(of_rank[e].element_bytes) > most_bytes && block.size() / length < enough_rows) {
+            return;
+        }
+        quotient.operands = {x};
+        quotient.softmax = std::move(made);
+        for (contraction* each : {largest, exponentials, sums}) {
+            each->output = no_buffer;
+        }
+    };
+    for (step& each : of_rank.steps) {
+        for (action& done : each.work) {
+            auto* const call = std::get_if<contraction>(&done);
+            if (call != nullptr && call->operands.size() == 2 && computes(*call, reduction::sum, op_code::divide)) {
+                alive = alive.empty() ? lifetimes_of(of_rank) : std::move(alive);
+                fuse(*call);
+            }
+        }
+    }
+    for (step& each : of_rank.steps) {
+        std::erase_if(each.work, [](const action& done) {
+            const auto* const call = std::get_if<contraction>(&done);
+            return call != nullptr && call->output == no_buffer;
+        });
+    }
+    std::erase_if(of_rank.steps, [](const step& each) { return each.is_idle(); });
+}
+
+/// A chain of calls, each alone in its step, that make what the last of them reads; strips of it.
+EINPARALLEL_INLINE class strip_writer {
+public:
+    strip_writer(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                 function_ref<bool(std::size_t)> replaces, function_ref<bool(std::size_t, label_id)> may_cut,
+                 std::size_t strip_bytes)
+        : program_(of_rank),
+          form_of_(form_of),
+          replaces_(replaces),
+          may_cut_(may_cut),
+          strip_bytes_(strip_bytes),
+          alive_(lifetimes_of(of_rank)),
+          held_(bytes_held(of_rank, [](buffer_id) { return false; })) {}
+
+    /// Makes strips of the longest chain that ends in a step.
+    void write(std::size_t position) {
+        const contraction* const last = alone(position);
+        std::size_t most = 0;
+        chain best;
+        for (const label_id label : last == nullptr ? std::vector<label_id>{} : form_of_(last->vertex).output) {
+            if (chain found; label != no_label && collect(position, label, found)) {
+                const std::size_t strips = strips_of(found);
+                const std::size_t saved = strips < 2 ? 0 : found.bytes - found.bytes / strips;
+                if (saved > most && holds_less(found, strips)) {
+                    most = saved;
+                    best = std::move(found);
+                }
+            }
+        }
+        if (most > 0) {
+            cut(best, int(strips_of(best)), program_.steps[position]);
+        }
+    }
+
+private:
+    /// A call, and its label that is cut.
+    struct link {
+        std::size_t step = 0;
+        label_id label = no_label;
+    };
+    struct chain {
+        std::vector<link> links;             ///< makers before readers
+        std::vector<buffer_id> between;      ///< what they make for each other
+        std::vector<std::size_t> dimension;  ///< of that: the one that is cut
+        std::size_t bytes = 0;               ///< of that, but for what the next one may be computed in place of
+        std::size_t all = 0;                 ///< bytes of all of it
+        std::size_t largest = 0;             ///< of that, bytes of one
+        double points = 0;                   ///< multiply-adds of the products
+        double packed = 0;                   ///< elements of their operands that each strip reads anew
+    };
+
+    /// The call that is all that a step does.
+    const contraction* alone(std::size_t position) const {
+        const step& one = program_.steps[position];
+        const auto* const call = one.work.size() == 1 ? std::get_if<contraction>(&one.work.front()) : nullptr;
+        return call != nullptr && call->mode == write_mode::overwrite && one.receives.empty() && one.sends.empty()
+                   ? call
+                   : nullptr;
+    }
+
+    /// The step that alone makes what one step alone reads, as a whole; none: past the end.
+    std::size_t maker_of(buffer_id place, const box& read) const {
+        const lifetime& life = alive_[std::size_t(place)];
+        const contraction* const made =
+            life.named && life.writers == 1 && life.touches == 2 && !life.kept ? alone(life.first) : nullptr;
+        const box& region = program_[place].region;
+        return made != nullptr && made->output == place && read == region && !region.empty() &&
+                       region_of(form_of_(made->vertex).output, made->ranges) == region &&
+                       program_[place].lender == no_buffer
+                   ? life.first
+                   : program_.steps.size();
+    }
+
+    /// The chain that ends in a step with a call, cut along a label. False where that may not be.
+    bool collect(std::size_t position, label_id label, chain& into) const {
+        const contraction& call = *alone(position);
+        const einsum_form& form = form_of_(call.vertex);
+        if (!may_cut_(call.vertex, label) || label == call.softmax.along) {
+            return false;
+        }
+        const bool is_softmax = call.softmax.along != no_label;
+        const bool is_product = !is_softmax && call.operands.size() > 1 && form.label_count() > form.output.size();
+        into.points +=
+            is_product ? product_in(call.ranges, 1.0, [](const interval& range) { return double(range.size()); }) : 0;
+        for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+            const std::vector<label_id>& labels = call.softmax.operand_labels(form, operand);
+            const box read = region_of(labels, call.ranges);
+            const auto found = find_in(labels, label);
+            if (found == labels.end()) {
+                into.packed += is_product ? double(read.size()) : 0;
+                continue;
+            }
+            const auto dimension = std::size_t(found - labels.begin());
+            const bool is_whole = (is_softmax || form.reads.empty()) && count_in(labels, label) == 1;
+            const buffer_id place = call.operands[operand];
+            const std::size_t made = is_whole ? maker_of(place, read) : program_.steps.size();
+            if (made == program_.steps.size()) {
+                continue;
+            }
+            const label_id own = form_of_(alone(made)->vertex).output[dimension];
+            if (own != no_label && collect(made, own, into)) {
+                into.between.push_back(place);
+                into.dimension.push_back(dimension);
+                into.bytes += is_replaced_by(call, operand) ? 0 : program_[place].bytes();
+                into.all += program_[place].bytes();
+                into.largest = std::max(into.largest, program_[place].bytes());
+            }
+        }
+        into.links.push_back({position, label});
+        return true;
+    }
+
+    /// True where the output may take the place of an operand (compute_in_place): then both are no more than one.
+    bool is_replaced_by(const contraction& call, std::size_t operand) const {
+        const buffer& read = program_[call.operands[operand]];
+        const buffer& made = program_[call.output];
+        return read.region == made.region && read.element_bytes == made.element_bytes &&
+               is_elementwise_in(call, form_of_(call.vertex), replaces_(call.vertex), operand);
+    }
+
+    /// Bytes of what the chain reads and nobody behind it: it used to be given up on the way.
+    std::size_t held_longer(const chain& made) const {
+        std::vector<buffer_id> read;
+        for (const link& each : made.links) {
+            for (const buffer_id place : alone(each.step)->operands) {
+                const lifetime& life = alive_[std::size_t(place)];
+                if (life.last < made.links.back().step && !life.kept && !found_in(place, made.between)) {
+                    read.push_back(place);
+                }
+            }
+        }
+        sort_unique(read);
+        return sum_in(read, std::size_t{0}, [&](buffer_id place) { return program_[place].bytes(); });
+    }
+
+    /// True where the last step of the chain, with all strips of it, holds no more than one of its steps does now.
+    bool holds_less(const chain& made, std::size_t strips) const {
+        const auto length = std::size_t(length_of(made));
+        const std::size_t last = made.links.back().step;
+        std::size_t with_strips =
+            held_[last] + held_longer(made) + made.all / length * ((length + strips - 1) / strips);
+        for (const buffer_id place : made.between) {
+            with_strips -= alive_[std::size_t(place)].last == last ? program_[place].bytes() : 0;
+        }
+        return any_in(made.links, [&](const link& each) {
+            const contraction& call = *alone(each.step);
+            std::size_t held = held_[each.step];
+            for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+                const lifetime& life = alive_[std::size_t(call.operands[operand])];
+                const bool gives_way = life.last == each.step && !life.input && is_replaced_by(call, operand);
+                held -= gives_way ? program_[call.output].bytes() : 0;
+            }
+            return with_strips < held;
+        });
+    }
+
+    index length_of(const chain& made) const {
+        const link& last = made.links.back();
+        return alone(last.step)->ranges[std::size_t(last.label)].size();
+    }
+
+    std::size_t strips_of(const chain& made) const {
+        constexpr double meets = 384;  // multiply-adds for each element that is packed anew: 3 % of the time
+        const auto length = double(length_of(made));
+        const double pay = made.packed > 0 ? made.points / (meets * made.packed) : length;
+        return std::size_t(std::min({length, pay, double(made.largest / strip_bytes_)}));
+    }
+
+    void cut(const chain& made, int strips, step& into) {
+        std::vector<action> work;
+        for (int strip = 0; strip < strips; ++strip) {
+            std::vector<buffer_id> places = made.between;
+            for (std::size_t number = 0; number < places.size(); ++number) {
+                buffer part = program_[made.between[number]];
+                interval& side = part.region.sides[made.dimension[number]];
+                side = block_of(side, strips, strip);
+                if (strip > 0) {
+                    part.lender = made.between[number];
+                    places[number] = buffer_id(program_.buffers.size());
+                    program_.buffers.push_back(std::move(part));
+                }
+            }
+            for (const link& each : made.links) {
+                contraction call = *alone(each.step);
+                interval& range = call.ranges[std::size_t(each.label)];
+                range = block_of(range, strips, strip);
+                const auto replace = [&](buffer_id& place) {
+                    const auto found = find_in(made.between, place);
+                    place = found == made.between.end() ? place : places[std::size_t(found - made.between.begin())];
+                };
+                std::for_each(call.operands.begin(), call.operands.end(), replace);
+                replace(call.output);
+                work.emplace_back(std::move(call));
+            }
+        }
+        for (std::size_t number = 0; number < made.between.size(); ++number) {
+            interval& side = program_[made.between[number]].region.sides[made.dimension[number]];
+            side = block_of(side, strips, 0);
+        }
+        for (const link& each : made.links) {
+            program_.steps[each.step].work.clear();
+        }
+        into.work = std::move(work);
+    }
+
+    program& program_;
+    function_ref<const einsum_form&(std::size_t)> form_of_;
+    function_ref<bool(std::size_t)> replaces_;
+    function_ref<bool(std::size_t, label_id)> may_cut_;
+    std::size_t strip_bytes_;
+    std::vector<lifetime> alive_;
+    std::vector<std::size_t> held_;  // bytes, by step
+};
+
+EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
+                                          function_ref<bool(std::size_t)> replaces,
+                                          function_ref<bool(std::size_t, label_id)> may_cut, std::size_t strip_bytes) {
+    strip_writer writer(of_rank, form_of, replaces, may_cut, strip_bytes);
+    for (std::size_t position = of_rank.steps.size(); position-- > 0;) {
+        writer.write(position);
+    }
+    std::erase_if(of_rank.steps, [](const step& each) { return each.is_idle(); });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
