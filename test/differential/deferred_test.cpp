@@ -92,7 +92,8 @@ constexpr bool is_on_device = false;
 bool calls_functor(const ep::plan& plan, bool of_device) {
     return std::any_of(plan.vertices().begin(), plan.vertices().end(), [&](const ep::planned_vertex& each) {
         const ep::kernel* const work = each.origin->work.get();
-        return work != nullptr && work->program().is_opaque() && (work->on_device() != nullptr) == of_device;
+        return work != nullptr && !work->replaces() && work->program().is_opaque() &&
+               (work->on_device() != nullptr) == of_device;
     });
 }
 
@@ -199,13 +200,6 @@ public:
             if (asked.algorithm != ep::algorithm::automatic &&
                 std::none_of(plan.vertices().begin(), plan.vertices().end(), applies)) {
                 seen_.count("asked for", name + " (applies nowhere)");
-                continue;
-            }
-            const auto replaces = [](const ep::planned_vertex& each) {
-                return each.origin->work != nullptr && each.origin->work->replaces();
-            };
-            if (is_on_device && std::any_of(plan.vertices().begin(), plan.vertices().end(), replaces)) {
-                seen_.count("refused", "a replacement");
                 continue;
             }
             if (is_on_device && calls_functor(plan, false)) {

@@ -83,14 +83,13 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
-        if (work != nullptr && work->on_device() == nullptr &&
+        if (work != nullptr && work->on_device() == nullptr && !work->replaces() &&
             (work->program().instructions().empty() || work->program().is_opaque())) {
             refuse({call, ": vertex '", full_name(asked, each), "' ",
                     work->takes_parts()
                         ? "calls a functor of the application's, which a device cannot: run the plan on the host, or "
                           "record it in a unit that nvcc compiles"
-                        : "makes running sums, ranks elements or replaces some, which is done on the host only: run "
-                          "the plan there"});
+                        : "makes running sums or ranks elements, which is done on the host only: run the plan there"});
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -44,5 +45,10 @@ EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_ca
 /// Z = softmax of X along a label, float or double.
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along);
+
+/// What data choose of a tensor, or where they say that it is replaced: one launch for each part, and a copy of what is
+/// replaced where the output is other memory. False, and nothing done, where more than one element may be summed, or
+/// added to what is there.
+EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& work, const block_call& call);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

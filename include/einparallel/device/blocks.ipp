@@ -140,6 +140,60 @@ EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type elemen
     });
 }
 
+EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& work, const block_call& call) {
+    const std::size_t count = work.indices.size();
+    const auto bytes = index(work.element.bytes);
+    if (count > launch::most_chosen) {
+        expect(!work.replaces, "device: a place that more than 4 indices that are data name");
+        return false;
+    }
+    small_vector<index, 16> extents(call.extents.size());
+    std::copy(call.extents.begin(), call.extents.end(), extents.begin());
+    launch::chosen_index chosen[launch::most_chosen] = {};
+    index sizes[2 + launch::most_chosen] = {bytes, bytes};
+    launch::strided_join part;
+    part.output = call.output.data;
+    part.operands[0] = call.operands[0].data;
+    part.combine = work.replaces;  // nothing happens where there is no point
+    bool in_output = false;
+    for (std::size_t each = 0; each < count; ++each) {
+        const label_id label = call.operands[1 + count + each].labels[0];
+        const index first = call.first.empty() ? 0 : call.first[std::size_t(label)];
+        chosen[each] = {work.indices[each].element,
+                        first,
+                        call.extents[std::size_t(label)],
+                        {stride_along(call.output, label), stride_along(call.operands[0], label)}};
+        sizes[2 + each] = index(work.indices[each].element.bytes);
+        part.operands[1 + each] = call.operands[1 + each].data;
+        in_output = in_output || found_in(label, call.output.labels);
+        extents[std::size_t(label)] = 1;
+    }
+    block_call around = call;
+    around.extents = {extents.data(), extents.size()};
+    around.operands = call.operands.first(1 + count);
+    loop_nest nest(around);
+    const bool fills = !work.replaces && !in_output && !nest.sum_empty && nest.all_in_output();
+    if (!work.replaces && (!fills || call.mode != write_mode::overwrite)) {
+        return false;
+    }
+    if (work.replaces && call.mode == write_mode::overwrite && call.operands.back().data != call.output.data) {
+        small_vector<index, 8> box;
+        for (const label_id label : call.output.labels) {
+            box.push_back(call.extents[std::size_t(label)]);
+        }
+        copy_on_device(on, {{box.data(), box.size()},
+                            call.output.data,
+                            call.output.strides,
+                            call.operands.back().data,
+                            call.operands.back().strides,
+                            work.element.bytes});
+    }
+    for_each_join({sizes, 2 + count}, nest, part, [&](const launch::strided_join& each) {
+        launch::select(on, each, chosen, work.element.bytes, fills);
+    });
+    return true;
+}
+
 EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes) {
     for_each_join(boxes, false, [&](const launch::strided_join& part) { launch::copy(on, part, boxes.element_bytes); });
 }

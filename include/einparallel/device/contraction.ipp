@@ -121,13 +121,17 @@ EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const blo
     if (const auto products = products_of(work, call); products && products->first.way != device_way::join) {
         return products->first.workspace_bytes;
     }
-    return join_workspace_bytes(work.program(), call);
+    return work.replaces() ? 0 : join_workspace_bytes(work.program(), call);
 }
 
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
                                            void* workspace, blas_function blas) {
     if (const auto products = products_of(work, call); products && products->first.way == device_way::products) {
         run_on_device(on, products->first, products->second, call, workspace, blas);
+        return;
+    }
+    const auto* const selects = dynamic_cast<const called_kernel<select_work>*>(&work);
+    if (selects != nullptr && select_on_device(on, selects->work(), call)) {
         return;
     }
     join_on_device(work.program(), call, workspace, [&](const launch::strided_join& part) {

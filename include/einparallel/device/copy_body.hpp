@@ -1,7 +1,8 @@
 #pragma once
-// Transpositions of strided boxes: the body of a kernel.
+// Transpositions of strided boxes, and copies from or to places that data choose: the bodies of kernels.
 
 #include <einparallel/device/body.hpp>
+#include <einparallel/device/join_body.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -81,6 +82,56 @@ struct tiled_copy {
             index offset = 0;
             const int place = place_of(0, first + at.thread(), offset);
             at.store(place >= 0, into + offset, place >= 0 ? tile[place] : Packet{});
+        }
+    }
+};
+
+/// launch::select, a thread for each point.
+template <class Packet>
+struct selecting_copy {
+    Packet* into = nullptr;
+    const Packet* from = nullptr;
+    const void* data[launch::most_chosen] = {};
+    launch::chosen_index chosen[launch::most_chosen] = {};
+    int count = 0;
+    bool fills = false;
+    index points = 1;  ///< of the output
+    index terms = 1;   ///< for each of them
+    join_loops<1 + launch::most_chosen> loops{};
+
+    EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {
+        const index number = index(at.block()) * at.threads() + at.thread();
+        const bool is_point = number < points * terms;
+        index offsets[2 + launch::most_chosen] = {};
+        loops.add(true, std::uint32_t(number / points), 1 + count, offsets);
+        loops.add(false, std::uint32_t(number % points), 1 + count, offsets);
+        bool is_here = is_point;
+        for (int each = 0; each < count; ++each) {
+            const index place = read(at, is_point, each, offsets[2 + each]) - chosen[each].first;
+            is_here = is_here && place >= 0 && place < chosen[each].size;
+            offsets[0] += is_here ? place * chosen[each].strides[0] : 0;
+            offsets[1] += is_here ? place * chosen[each].strides[1] : 0;
+        }
+        const Packet made = at.load(is_here, from + offsets[1]);
+        at.store(is_here || (is_point && fills), into + offsets[0], is_here ? made : Packet{});
+    }
+
+private:
+    EINPARALLEL_HOST_DEVICE index read(auto& at, bool active, int number, index offset) const {
+        const element_type of = chosen[number].element;
+        const auto as = [&](auto zero) {
+            return index(at.load(active, static_cast<const decltype(zero)*>(data[number]) + offset));
+        };
+        const bool is_signed = of.kind == 'i';
+        switch (of.bytes) {
+            case 1:
+                return is_signed ? as(std::int8_t()) : as(std::uint8_t());
+            case 2:
+                return is_signed ? as(std::int16_t()) : as(std::uint16_t());
+            case 4:
+                return is_signed ? as(std::int32_t()) : as(std::uint32_t());
+            default:
+                return as(std::int64_t());
         }
     }
 };

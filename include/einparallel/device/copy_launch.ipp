@@ -106,16 +106,42 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
     start(on, body, shape);
 }
 
+template <class Packet>
+void launch_select_of(launch::stream on, const launch::strided_join& work, const launch::chosen_index* chosen,
+                      bool fills) {
+    selecting_copy<Packet> body{};
+    body.into = static_cast<Packet*>(work.output);
+    body.from = static_cast<const Packet*>(work.operands[0]);
+    body.count = work.operand_count - 1;
+    std::copy_n(work.operands + 1, body.count, body.data);
+    std::copy_n(chosen, body.count, body.chosen);
+    body.fills = fills;
+    for (int loop = 0; loop < work.loops; ++loop) {
+        (loop < work.output_loops ? body.points : body.terms) *= work.extents[loop];
+    }
+    body.loops = loops_of<1 + launch::most_chosen>(work);
+    start(on, body, {(body.points * body.terms + most_threads - 1) / most_threads, most_threads, 0});
+}
+
+/// visit(element of so many bytes)
+inline void with_packet(std::size_t bytes, const auto& visit) {
+    if (bytes == sizeof(wide_packet)) {
+        visit(wide_packet());
+    } else {
+        with_bits(int(bytes), visit);
+    }
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel::detail::launch {
 
 void copy(stream on, const strided_join& work, std::size_t element_bytes) {
-    if (element_bytes == sizeof(wide_packet)) {
-        launch_copy_of<wide_packet>(on, work);
-    } else {
-        with_bits(int(element_bytes), [&](auto bits) { launch_copy_of<decltype(bits)>(on, work); });
-    }
+    with_packet(element_bytes, [&](auto packet) { launch_copy_of<decltype(packet)>(on, work); });
+}
+
+void select(stream on, const strided_join& work, const chosen_index* chosen, std::size_t element_bytes, bool fills) {
+    with_packet(element_bytes, [&](auto packet) { launch_select_of<decltype(packet)>(on, work, chosen, fills); });
 }
 
 }  // namespace einparallel::detail::launch

@@ -43,6 +43,20 @@ struct strided_join {
 /// Z = X of one operand, whose elements have 1, 2, 4, 8 or 16 bytes: a copy, or a transposition.
 void copy(stream on, const strided_join& work, std::size_t element_bytes);
 
+/// A dimension that data choose a place of, for each point of a launch.
+struct chosen_index {
+    element_type element;  ///< of the data: an integer
+    index first;           ///< place of the dimension where the block begins
+    index size;            ///< places of the block
+    index strides[2];      ///< of a place in the output and in the first operand
+};
+inline constexpr int most_chosen = 4;
+
+/// Z = X at every point of all loops, at the places that the data choose, which are operands 1, 2, …: nothing happens
+/// where the block does not have them, or with `fills` the output, which has no such dimension, is 0. Of points that
+/// name one element any one stays.
+void select(stream on, const strided_join& work, const chosen_index* chosen, std::size_t element_bytes, bool fills);
+
 /// Sums are taken in an order that depends on extents and strides alone.
 void join(stream on, const strided_join& work, const op_program& program);
 
