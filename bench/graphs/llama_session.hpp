@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -32,16 +33,22 @@ public:
         ep::distributed<int, 1> next;      ///< [b] the likeliest tokens
     };
 
+    /// Carries out a plan: on the host where there is no other one.
+    using runner = std::function<ep::results(const ep::plan&, std::vector<ep::binding>)>;
+
     /// @param rule  how einsums are cut, where that is not EinDecomp's to find
     llama_session(ep::context& world, const llama_config& n, const llama_weights<T>& weights, ep::index batch,
-                  ep::options options, ep::cutting_rule rule = nullptr)
+                  ep::options options, ep::cutting_rule rule = nullptr, runner run = nullptr)
         : world_(world),
           n_(n),
           weights_(weights),
           table_(rotary_table(n)),
           batch_(batch),
           options_(std::move(options)),
-          rule_(std::move(rule)) {}
+          rule_(std::move(rule)),
+          run_(run ? std::move(run) : [&world](const ep::plan& plan, const std::vector<ep::binding>& bound) {
+              return plan.run(world, bound);
+          }) {}
 
     /// Goes on with tokens [b, s], the same on all ranks. Collective. A step that fails while it runs loses the cache:
     /// then restart().
@@ -57,7 +64,7 @@ public:
         }
         std::vector<ep::binding> bound{ep::bind(now.step.token, tokens), ep::bind(now.step.position, position)};
         is_lost_ = true;
-        const ep::results made = now.plan.run(world_, bind_cache(now.step.before, std::move(bound)));
+        const ep::results made = run_(now.plan, bind_cache(now.step.before, std::move(bound)));
         take_cache(made, now.step.after);
         filled_ += count;
         is_lost_ = false;
@@ -183,7 +190,7 @@ private:
             after.values[layer] = values;
         }
         const ep::plan larger = ep::decompose(world_, {.objective = ep::objective::bytes}, after.keys, after.values);
-        take_cache(larger.run(world_, bind_cache(before)), after);
+        take_cache(run_(larger, bind_cache(before)), after);
         bytes_grown_ += larger.bytes_sent();
         capacity_ = capacity;
     }
@@ -210,6 +217,7 @@ private:
     ep::index batch_;
     ep::options options_;
     ep::cutting_rule rule_;
+    runner run_;
     kept_cache<T> cache_;
     ep::index filled_ = 0, capacity_ = 0;
     bool is_lost_ = false;                                       ///< a step failed, and the cache with it

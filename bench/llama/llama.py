@@ -2,10 +2,11 @@
 """Tokens a second of a LLaMA checkpoint beside PyTorch, on the same random weights, in turns.
 
     python3 llama.py LLAMA_RUN MPIEXEC [--widths 512,1024,2048] [--types float32,bfloat16] [--tokens S] [--steps N]
+                     [--device LLAMA_RUN_WITH_CUDA]
 
 Per width and type: one rank and two with one thread each, PyTorch (eager, and compiled where a compiler works) with one
-thread. `sum` is the share of what a sum over as many bytes with as many threads reads a second. Needs NumPy and PyTorch
-for the checkpoints and the comparison.
+thread. `sum` is the share of what a sum over as many bytes with as many threads reads a second. With a program for
+devices one rank on its device, too, and PyTorch on it. Needs NumPy and PyTorch for the checkpoints and the comparison.
 """
 
 import argparse
@@ -22,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 LAYERS = {512: 16, 1024: 8, 2048: 4}
 
 
-def torch_line(folder, tokens, steps, rounds, compiled):
+def torch_line(folder, tokens, steps, rounds, compiled, device):
     """Least seconds of a prefill and of a step; run in a process of its own."""
     import torch
 
@@ -30,6 +31,8 @@ def torch_line(folder, tokens, steps, rounds, compiled):
     import checkpoint
 
     torch.set_num_threads(1)
+    torch.set_default_device(device)
+    finish = torch.cuda.synchronize if device == "cuda" else lambda: None
     config = json.loads((folder / "config.json").read_text())
     dtype = getattr(torch, config["torch_dtype"])
     model = checkpoint.Model(config, checkpoint.random_weights(config, dtype), dtype)
@@ -42,11 +45,13 @@ def torch_line(folder, tokens, steps, rounds, compiled):
             cache = model.cache(1, capacity)
             begin = time.perf_counter()
             token = step(prompt, torch.arange(tokens), cache).argmax(-1, keepdim=True)
+            finish()
             prefill = time.perf_counter() - begin
             taken = []
             for at in range(steps):
                 begin = time.perf_counter()
                 token = step(token, torch.tensor([tokens + at]), cache).argmax(-1, keepdim=True)
+                finish()
                 taken.append(time.perf_counter() - begin)
             if round_ > 0:  # the first compiles
                 prefills.append(prefill)
@@ -66,9 +71,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--torch", type=pathlib.Path, help="a folder: PyTorch alone")
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--device", type=pathlib.Path, help="the program of LLAMA_RUN that runs on devices")
+    parser.add_argument("--on", default="cpu", help="where PyTorch runs: cpu, cuda")
     asked = parser.parse_args()
     if asked.torch is not None:
-        return torch_line(asked.torch, asked.tokens, asked.steps, asked.rounds, asked.compiled)
+        return torch_line(asked.torch, asked.tokens, asked.steps, asked.rounds, asked.compiled, asked.on)
     counts = [f"--{name}={getattr(asked, name)}" for name in ("tokens", "steps", "rounds")]
     ours = [word for name in ("tokens", "steps", "rounds") for word in (f"--{name}", str(getattr(asked, name)))]
     environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -91,6 +98,9 @@ def main():
                             for ranks in (1, 2)}
                 torch = [sys.executable, __file__, "--torch", folder, *counts]
                 programs |= {"PyTorch": torch, "PyTorch compiled": [*torch, "--compiled"]}
+                if asked.device is not None:
+                    programs["1 device"] = [asked.mpiexec, "-n", 1, asked.device, folder, *ours, "--device", 1]
+                    programs["PyTorch, device"] = [*torch, "--on", "cuda"]
                 for name, command in programs.items():
                     if (found := line(command)) is None:
                         print(f"{width:>6} {type_:>9} {name:>18}   did not run", flush=True)

@@ -1,10 +1,11 @@
 // Tokens a second of a LLaMA checkpoint, on as many ranks as it is started on.
 //
-//     mpiexec -n P llama_run FOLDER [--prompts B] [--tokens S] [--steps N] [--rounds R]
+//     mpiexec -n P llama_run FOLDER [--prompts B] [--tokens S] [--steps N] [--rounds R] [--device 1]
 //
-// Prints, as lines of JSON, the seconds of a prefill of S tokens and of each of N steps behind it (the least and the
-// median of all rounds), what a plan and the first step of a new capacity took, and the bytes of weights a second that
-// a step reads, beside a sum over as many bytes with as many threads. Names of numbers end in their unit.
+// On the ranks' devices where it is asked for, and the program is built with CUDA. Prints, as lines of JSON, the
+// seconds of a prefill of S tokens and of each of N steps behind it (the least and the median of all rounds), what a
+// plan and the first step of a new capacity took, and the bytes of weights a second that a step reads, beside a sum
+// over as many bytes with as many threads. Names of numbers end in their unit.
 
 #include <einparallel.hpp>
 #include <graphs/llama_checkpoint.hpp>
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -28,7 +30,7 @@ namespace {
 
 struct asked {
     std::string folder;
-    ep::index prompts = 1, tokens = 64, steps = 32, rounds = 3;
+    ep::index prompts = 1, tokens = 64, steps = 32, rounds = 3, device = 0;
 };
 
 double least(const std::vector<double>& seconds) {
@@ -89,12 +91,24 @@ double seconds_of_sum(std::size_t bytes, ep::index rounds) {
     return least(taken);
 }
 
+/// Runs plans on the ranks' devices, where their results stay: the next step reads the cache there.
+std::function<ep::results(const ep::plan&, std::vector<ep::binding>)> on_devices([[maybe_unused]] ep::context& world) {
+#if EINPARALLEL_HAS_CUDA
+    return [&world](const ep::plan& plan, const std::vector<ep::binding>& bound) {
+        return plan.run(world, ep::device_run{.results_stay = true}, bound);
+    };
+#else
+    throw std::invalid_argument("llama_run: built without CUDA");
+#endif
+}
+
 template <class T>
 void measure(ep::context& world, const asked& what, const ep::safetensors_file& file) {
     const experiments::llama_config n = experiments::read_llama_config(what.folder);
     const auto weights = experiments::load_llama_weights<T>(n, file);
-    experiments::llama_session<T> session(world, n, weights, what.prompts,
-                                          {.runs = std::size_t(experiments::llama_session<T>::block)});
+    using session_type = experiments::llama_session<T>;
+    session_type session(world, n, weights, what.prompts, {.runs = std::size_t(session_type::block)}, nullptr,
+                         what.device > 0 ? on_devices(world) : nullptr);
     ep::array<int, 2> prompt({what.prompts, what.tokens}), one({what.prompts, 1});
     for (ep::index at = 0; at < prompt.size(); ++at) {
         prompt.data()[at] = int(at * 7919 % n.vocabulary);
@@ -154,8 +168,9 @@ asked parse(int argc, char** argv) {
                               : name == "--tokens" ? &made.tokens
                               : name == "--steps"  ? &made.steps
                               : name == "--rounds" ? &made.rounds
+                              : name == "--device" ? &made.device
                                                    : nullptr;
-        if (to == nullptr || (*to = std::atoll(argv[word + 1])) < 1) {
+        if (to == nullptr || (*to = std::atoll(argv[word + 1])) < (to == &made.device ? 0 : 1)) {
             throw std::invalid_argument("llama_run: '" + name + " " + argv[word + 1] + "' is no option");
         }
     }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
@@ -89,6 +90,12 @@ template <std::same_as<plan> Plan>
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const device_run& how, const Bindings&... bound) {
     return detail::carry_out_on_device(asked, world, how, std::array<binding, sizeof...(Bindings)>{bound...});
+}
+
+/// The same with a list of bindings.
+template <std::same_as<std::vector<binding>> List>
+results execute(const plan& asked, context& world, const device_run& how, const List& bound) {
+    return detail::carry_out_on_device(asked, world, how, bound);
 }
 
 /// The same with a trace, on all ranks: plan.run(world, ep::on_device, seen, bindings…).
