@@ -1,6 +1,6 @@
-// Products of halves beside those of floats: large matrices, and a matrix by a vector, which reads every element once,
-// beside a sum over as many bytes. One thread, medians. Prints a table; with a Python that has PyTorch its products of
-// bfloat16 (oneDNN's, rounded to bfloat16) beside ours (floats), in turns.
+// Products of halves beside those of floats: large matrices, and a matrix by few vectors, which reads every element
+// once, beside a sum over as many bytes. One thread, medians. Prints a table; with a Python that has PyTorch its
+// products of bfloat16 (oneDNN's, rounded to bfloat16) beside ours (floats), in turns.
 //   halves [rounds [python]]
 
 #include <einparallel.hpp>
@@ -81,13 +81,16 @@ double reading(std::size_t bytes) {
     return median_seconds([&] { kept = kept + sum_of(words.data(), words.size()); });
 }
 
-/// Seconds of PyTorch's product of two bfloat16 matrices on one thread; 0 where it does not run.
-double product_of_torch(const std::string& python, ep::index n) {
-    const std::string program = "import time, torch; torch.set_num_threads(1); n = " + std::to_string(n) +
-                                "; a, b = (torch.randn(n, n).to(torch.bfloat16) for _ in range(2)); a @ b\n"
-                                "def run():\n start = time.perf_counter(); a @ b; return time.perf_counter() - start\n"
-                                "print(sorted(run() for _ in range(" +
-                                std::to_string(rounds) + "))[" + std::to_string(rounds / 2) + "])";
+/// Seconds of PyTorch's product of m x n numbers by n x n transposed ones, as in its linear layers, bfloat16, on one
+/// thread; 0 where it does not run.
+double product_of_torch(const std::string& python, ep::index m, ep::index n) {
+    const std::string program =
+        "import time, torch; torch.set_num_threads(1); n = " + std::to_string(n) +
+        "; a, b = (torch.randn(m, n).to(torch.bfloat16) for m in (" + std::to_string(m) +
+        ", n)); a @ b.mT\n"
+        "def run():\n start = time.perf_counter(); a @ b.mT; return time.perf_counter() - start\n"
+        "print(sorted(run() for _ in range(" +
+        std::to_string(rounds) + "))[" + std::to_string(rounds / 2) + "])";
     const std::string command = "'" + python + "' -c '" + program + "'";
     std::FILE* const child = popen(command.c_str(), "r");
     double seconds = 0;
@@ -116,13 +119,14 @@ int main(int count, char** words) {
         }
     }
     if (count > 2) {
-        std::printf("\n%6s %21s %18s %12s\n", "n", "torch bf16, Gflop/s", "ours", "ours / torch");
-        for (const ep::index n : {1024, 2048, 4096}) {
-            const double ours = product<ep::bfloat16, ep::bfloat16>(n, n, false);
-            const double theirs = product_of_torch(words[2], n);
-            const double again = product<ep::bfloat16, ep::bfloat16>(n, n, false);
-            const double operations = 2e-9 * double(n * n * n);
-            std::printf("%6td %21.1f %8.1f, %8.1f %12.2f\n", n, operations / theirs, operations / ours,
+        std::printf("\n%6s %6s %21s %18s %12s\n", "m", "n", "torch bf16, Gflop/s", "ours", "ours / torch");
+        const ep::index shapes[][2] = {{1024, 1024}, {2048, 2048}, {4096, 4096}, {128, 4096}, {128, 8192}, {16, 8192}};
+        for (const auto& [m, n] : shapes) {
+            const double ours = product<ep::bfloat16, ep::bfloat16>(m, n, true);
+            const double theirs = product_of_torch(words[2], m, n);
+            const double again = product<ep::bfloat16, ep::bfloat16>(m, n, true);
+            const double operations = 2e-9 * double(m * n * n);
+            std::printf("%6td %6td %21.1f %8.1f, %8.1f %12.2f\n", m, n, operations / theirs, operations / ours,
                         operations / again, theirs / std::max(ours, again));
             std::fflush(stdout);
         }
@@ -132,7 +136,7 @@ int main(int count, char** words) {
         "%16s\n",
         "n", "m", "B", "float", "bf16", "f16");
     for (const ep::index n : {4096, 8192}) {
-        for (const ep::index m : {1, 2, 4}) {
+        for (const ep::index m : {1, 2, 4, 16, 128}) {
             for (const bool turned : {false, true}) {
                 std::printf("%6td %3td %7s", n, m, turned ? "(k, j)" : "(j, k)");
                 const auto show = [&](double seconds, std::size_t element) {

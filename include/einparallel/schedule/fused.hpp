@@ -21,9 +21,10 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
 
 /// Has chains of calls run strip by strip along a label that all of their outputs have: products, what is made of their
 /// elements, sums of that. What one call alone makes and one alone reads is then there for a strip at a time, and all
-/// strips of a tensor lie in the same memory. A step that exchanges messages is part of no chain. Strips are of so
-/// many bytes at least (of the largest such tensor), and long enough that packing anew what has no part in them, of
-/// the products' operands, takes a few percent of a chain's time. Other ranks notice nothing.
+/// strips of a tensor lie in the same memory. A step that exchanges messages is part of no chain. The largest such
+/// tensor comes in strips of so many bytes at least, few enough that packing anew what is no part of them, of the
+/// products' operands, takes a few percent of a chain's time; and nothing changes where that would hold no less memory.
+/// Other ranks notice nothing.
 /// @param replaces  as compute_in_place()'s
 /// @param may_cut  whether the parts of a vertex's iteration space along a label may be computed one by one
 EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,

@@ -144,7 +144,7 @@ public:
           alive_(lifetimes_of(of_rank)),
           held_(bytes_held(of_rank, [](buffer_id) { return false; })) {}
 
-    /// Makes strips of the longest chain that ends in a step.
+    /// Makes strips of a chain that ends in a step, along the label that saves most.
     void write(std::size_t position) {
         const contraction* const last = alone(position);
         std::size_t most = 0;
@@ -265,7 +265,8 @@ private:
         return sum_in(read, std::size_t{0}, [&](buffer_id place) { return program_[place].bytes(); });
     }
 
-    /// True where the last step of the chain, with all strips of it, holds no more than one of its steps does now.
+    /// True where the last step of the chain, with strips of all that is made, holds less than one of its steps does
+    /// now.
     bool holds_less(const chain& made, std::size_t strips) const {
         const auto length = std::size_t(length_of(made));
         const std::size_t last = made.links.back().step;
@@ -276,12 +277,12 @@ private:
         }
         return any_in(made.links, [&](const link& each) {
             const contraction& call = *alone(each.step);
-            std::size_t held = held_[each.step];
+            bool gives_way = false;  // some operand, to the output
             for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
                 const lifetime& life = alive_[std::size_t(call.operands[operand])];
-                const bool gives_way = life.last == each.step && !life.input && is_replaced_by(call, operand);
-                held -= gives_way ? program_[call.output].bytes() : 0;
+                gives_way = gives_way || (life.last == each.step && !life.input && is_replaced_by(call, operand));
             }
+            const std::size_t held = held_[each.step] - (gives_way ? program_[call.output].bytes() : 0);
             return with_strips < held;
         });
     }

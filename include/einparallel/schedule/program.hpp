@@ -24,7 +24,8 @@ struct buffer {
     std::size_t element_bytes = 0;
     /// A hint for whoever lays buffers out, free to be ignored: these elements may lie in the memory of buffer
     /// `lender`, an earlier one, from byte `lender_offset` on, which has no use for that part of it while they live:
-    /// two half-chunks of a k ring, and what is computed in place of an operand (schedule/in_place.hpp).
+    /// two half-chunks of a k ring, strips of a tensor (schedule/fused.hpp), and what is computed in place of an
+    /// operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     std::vector<index> strides{};     ///< in elements, of memory that is not dense; the executor's to say
