@@ -250,41 +250,32 @@ private:
                is_elementwise_in(call, form_of_(call.vertex), replaces_(call.vertex), operand);
     }
 
-    /// Bytes of what the chain reads and nobody behind it: it used to be given up on the way.
-    std::size_t held_longer(const chain& made) const {
-        std::vector<buffer_id> read;
-        for (const link& each : made.links) {
-            for (const buffer_id place : alone(each.step)->operands) {
-                const lifetime& life = alive_[std::size_t(place)];
-                if (life.last < made.links.back().step && !life.kept && !found_in(place, made.between)) {
-                    read.push_back(place);
-                }
-            }
-        }
-        sort_unique(read);
-        return sum_in(read, std::size_t{0}, [&](buffer_id place) { return program_[place].bytes(); });
-    }
-
     /// True where the last step of the chain, with strips of all that is made, holds less than one of its steps does
-    /// now.
+    /// now: what the chain reads and nobody behind it is held up to there.
     bool holds_less(const chain& made, std::size_t strips) const {
         const auto length = std::size_t(length_of(made));
         const std::size_t last = made.links.back().step;
-        std::size_t with_strips =
-            held_[last] + held_longer(made) + made.all / length * ((length + strips - 1) / strips);
-        for (const buffer_id place : made.between) {
-            with_strips -= alive_[std::size_t(place)].last == last ? program_[place].bytes() : 0;
-        }
-        return any_in(made.links, [&](const link& each) {
+        std::size_t with_strips = held_[last] + made.all / length * ((length + strips - 1) / strips);
+        std::size_t now = 0;
+        std::vector<buffer_id> read;
+        for (const link& each : made.links) {
             const contraction& call = *alone(each.step);
             bool gives_way = false;  // some operand, to the output
             for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-                const lifetime& life = alive_[std::size_t(call.operands[operand])];
+                const buffer_id place = call.operands[operand];
+                const lifetime& life = alive_[std::size_t(place)];
                 gives_way = gives_way || (life.last == each.step && !life.input && is_replaced_by(call, operand));
+                const bool is_between = found_in(place, made.between);
+                with_strips -= is_between && life.last == last ? program_[place].bytes() : 0;
+                if (!is_between && life.last < last && !life.kept) {
+                    read.push_back(place);
+                }
             }
-            const std::size_t held = held_[each.step] - (gives_way ? program_[call.output].bytes() : 0);
-            return with_strips < held;
-        });
+            now = std::max(now, held_[each.step] - (gives_way ? program_[call.output].bytes() : 0));
+        }
+        sort_unique(read);
+        return with_strips + sum_in(read, std::size_t{0}, [&](buffer_id place) { return program_[place].bytes(); }) <
+               now;
     }
 
     index length_of(const chain& made) const {
