@@ -368,6 +368,25 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
     cudaFree(there);
 }
 
+TEST_CASE("running sums and elements by rank are refused on devices, whatever the order of the labels") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A =
+        ep::generate<double>({12, 7}, [](auto row, auto column) { return static_cast<double>(row * column % 5); });
+    ep::tensor<double, 2> along, across, product, largest;
+    along(i, j) = ep::cumsum(j, A(i, j));
+    across(j, i) = ep::cumsum(i, 2.0 * A(i, j));
+    product(i, j) = ep::cumprod(i, A(i, j));
+    largest(i, k) = ep::top_k(k, j, A(i, j), 3).values;
+    for (const auto& each : {along, across, product, largest}) {
+        const ep::plan plan = ep::decompose(world, each);
+        const std::string got = sentence_of([&] { static_cast<void>(plan.run(world, ep::on_device)); });
+        CHECK_MESSAGE(
+            got.find("makes running sums or ranks elements, which is done on the host only") != std::string::npos, got);
+        CHECK(same_everywhere(got));
+    }
+}
+
 TEST_CASE("what is missing or wrong is one sentence with the word device, the same on all ranks") {
     standin::restart({});
     ep::context world(MPI_COMM_WORLD);

@@ -83,8 +83,9 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
-        if (work != nullptr && work->on_device() == nullptr && !work->replaces() &&
-            (work->program().instructions().empty() || work->program().is_opaque())) {
+        const bool sums_on = work != nullptr && each.work.form.running.sums != no_label;
+        if (sums_on || (work != nullptr && work->on_device() == nullptr && !work->replaces() &&
+                        (work->program().instructions().empty() || work->program().is_opaque()))) {
             refuse({call, ": vertex '", full_name(asked, each), "' ",
                     work->takes_parts()
                         ? "calls a functor of the application's, which a device cannot: run the plan on the host, or "
