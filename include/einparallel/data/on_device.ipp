@@ -83,9 +83,13 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
-        const bool sums_on = work != nullptr && each.work.form.running.sums != no_label;
-        if (sums_on || (work != nullptr && work->on_device() == nullptr && !work->replaces() &&
-                        (work->program().instructions().empty() || work->program().is_opaque()))) {
+        if (work == nullptr) {
+            continue;
+        }
+        // A running sum's program reads like a plain sum's.
+        const bool runs = work->on_device() != nullptr || work->replaces() ||
+                          (!work->program().instructions().empty() && !work->program().is_opaque());
+        if (!runs || each.work.form.running.sums != no_label) {
             refuse({call, ": vertex '", full_name(asked, each), "' ",
                     work->takes_parts()
                         ? "calls a functor of the application's, which a device cannot: run the plan on the host, or "

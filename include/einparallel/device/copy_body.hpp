@@ -3,6 +3,7 @@
 
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/join_body.hpp>
+#include <einparallel/device/join_programs.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -119,20 +120,12 @@ struct selecting_copy {
 private:
     EINPARALLEL_HOST_DEVICE index read(auto& at, bool active, int number, index offset) const {
         const element_type of = chosen[number].element;
-        const auto as = [&](auto zero) {
-            return index(at.load(active, static_cast<const decltype(zero)*>(data[number]) + offset));
-        };
-        const bool is_signed = of.kind == 'i';
-        switch (of.bytes) {
-            case 1:
-                return is_signed ? as(std::int8_t()) : as(std::uint8_t());
-            case 2:
-                return is_signed ? as(std::int16_t()) : as(std::uint16_t());
-            case 4:
-                return is_signed ? as(std::int32_t()) : as(std::uint32_t());
-            default:
-                return as(std::int64_t());
-        }
+        std::uint64_t value = 0;
+        with_bits(int(of.bytes), [&](auto bits) {
+            value = at.load(active, static_cast<const decltype(bits)*>(data[number]) + offset);
+        });
+        const int unused = 64 - 8 * int(of.bytes);
+        return of.kind == 'i' ? index(std::int64_t(value << unused) >> unused) : index(value);
     }
 };
 

@@ -172,6 +172,7 @@ private:
     };
     struct chain {
         std::vector<link> links;             ///< makers before readers
+        index length = 0;                    ///< of the labels, which is one for all of them
         std::vector<buffer_id> between;      ///< what they make for each other
         std::vector<std::size_t> dimension;  ///< of that: the one that is cut
         std::size_t bytes = 0;               ///< of that, but for what the next one may be computed in place of
@@ -239,6 +240,7 @@ private:
             }
         }
         into.links.push_back({position, label});
+        into.length = call.ranges[std::size_t(label)].size();
         return true;
     }
 
@@ -253,7 +255,7 @@ private:
     /// True where the last step of the chain, with strips of all that is made, holds less than one of its steps does
     /// now: what the chain reads and nobody behind it is held up to there.
     bool holds_less(const chain& made, std::size_t strips) const {
-        const auto length = std::size_t(length_of(made));
+        const auto length = std::size_t(made.length);
         const std::size_t last = made.links.back().step;
         std::size_t with_strips = held_[last] + made.all / length * ((length + strips - 1) / strips);
         std::size_t now = 0;
@@ -278,31 +280,27 @@ private:
                now;
     }
 
-    index length_of(const chain& made) const {
-        const link& last = made.links.back();
-        return alone(last.step)->ranges[std::size_t(last.label)].size();
-    }
-
     std::size_t strips_of(const chain& made) const {
         constexpr double meets = 384;  // multiply-adds for each element that is packed anew: 3 % of the time
-        const auto length = double(length_of(made));
+        const auto length = double(made.length);
         const double pay = made.packed > 0 ? made.points / (meets * made.packed) : length;
         return std::size_t(std::min({length, pay, double(made.largest / strip_bytes_)}));
     }
 
     void cut(const chain& made, int strips, step& into) {
+        const auto part_of = [&](std::size_t number, int strip) {
+            buffer part = program_[made.between[number]];
+            interval& side = part.region.sides[made.dimension[number]];
+            side = block_of(side, strips, strip);
+            return part;
+        };
         std::vector<action> work;
         for (int strip = 0; strip < strips; ++strip) {
             std::vector<buffer_id> places = made.between;
-            for (std::size_t number = 0; number < places.size(); ++number) {
-                buffer part = program_[made.between[number]];
-                interval& side = part.region.sides[made.dimension[number]];
-                side = block_of(side, strips, strip);
-                if (strip > 0) {
-                    part.lender = made.between[number];
-                    places[number] = buffer_id(program_.buffers.size());
-                    program_.buffers.push_back(std::move(part));
-                }
+            for (std::size_t number = 0; strip > 0 && number < places.size(); ++number) {
+                places[number] = buffer_id(program_.buffers.size());
+                program_.buffers.push_back(part_of(number, strip));
+                program_.buffers.back().lender = made.between[number];
             }
             for (const link& each : made.links) {
                 contraction call = *alone(each.step);
@@ -318,8 +316,7 @@ private:
             }
         }
         for (std::size_t number = 0; number < made.between.size(); ++number) {
-            interval& side = program_[made.between[number]].region.sides[made.dimension[number]];
-            side = block_of(side, strips, 0);
+            program_[made.between[number]] = part_of(number, 0);
         }
         for (const link& each : made.links) {
             program_.steps[each.step].work.clear();
@@ -339,6 +336,9 @@ private:
 EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
                                           function_ref<bool(std::size_t)> replaces,
                                           function_ref<bool(std::size_t, label_id)> may_cut, std::size_t strip_bytes) {
+    if (!any_in(of_rank.buffers, [&](const buffer& each) { return each.bytes() / 2 >= strip_bytes; })) {
+        return;
+    }
     strip_writer writer(of_rank, form_of, replaces, may_cut, strip_bytes);
     for (std::size_t position = of_rank.steps.size(); position-- > 0;) {
         writer.write(position);

@@ -152,7 +152,7 @@ private:
              even_part(n_.block_count(), grid.column_of(part), grid.columns));
     }
 
-    /// Stretches of memory that are read soon, of so many bytes, at these offsets in bytes.
+    /// Stretches of memory that are read soon, of so many bytes, at these offsets in elements.
     struct reading {
         const std::byte* start = nullptr;
         const index* offsets = nullptr;
@@ -210,7 +210,7 @@ private:
                            b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
             report(hook_, packing_cost * n.count * k.count);
             reading ahead;
-            if (is_alone && block + 1 < wide * steps) {
+            if (is_alone && !in_place_ && block + 1 < wide * steps) {
                 next.go_to(column_of(block + 1));
                 ahead = reading_of(at.b, next, k, k.start_of(step_of(block + 1)).second);
             }
