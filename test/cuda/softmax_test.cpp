@@ -43,7 +43,7 @@ std::pair<int, int> calls_of(const ep::plan& plan, int rank) {
         for (const ep::action& done : each.work) {
             const auto* const call = std::get_if<ep::contraction>(&done);
             calls.first += call != nullptr ? 1 : 0;
-            calls.second += call != nullptr && call->softmax.along != ep::no_label ? 1 : 0;
+            calls.second += call != nullptr && call->rows.along != ep::no_label ? 1 : 0;
         }
     }
     return calls;

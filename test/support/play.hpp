@@ -237,15 +237,15 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
     std::vector<operand_block> operands;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         operands.push_back({memory.first(call.operands[operand], touched.reads[operand].region),
-                            call.softmax.operand_labels(of.form, operand), strides[operand]});
+                            call.rows.operand_labels(of.form, operand), strides[operand]});
     }
     const std::vector<index> output_strides = memory.strides(call.output);
     const block_call blocks{extents,
                             operands,
                             {memory.first(call.output, touched.writes.front().region), of.form.output, output_strides},
                             call.mode};
-    call.softmax.along == no_label ? of.work->contract(blocks)
-                                   : detail::softmax_block<double>(blocks, call.softmax.along);
+    call.rows.along == no_label ? of.work->contract(blocks)
+                                   : detail::softmax_block<double>(blocks, call.rows.along);
 }
 
 /// Runs the work of one step.

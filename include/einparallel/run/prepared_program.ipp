@@ -64,7 +64,7 @@ public:
         for (std::size_t position = 0; position < steps_.size(); ++position) {
             std::size_t of_step = 0;
             for (prepared_call& done : steps_[position].work) {
-                if (done.what == activity::contract && done.softmax.along == no_label) {
+                if (done.what == activity::contract && done.rows.along == no_label) {
                     of_step = std::max(of_step, workspace(*vertices_[done.vertex].work, described(done)));
                 }
             }
@@ -166,8 +166,8 @@ private:
         std::byte* const into = done.output.address(starts());
         if (done.what == activity::contract) {
             const block_call call = described(done, hook);
-            done.softmax.along == no_label ? space.contract(*work, call)
-                                           : space.softmax(work->program().type(), call, done.softmax.along);
+            done.rows.along == no_label ? space.contract(*work, call)
+                                           : space.softmax(work->program().type(), call, done.rows.along);
         } else if (done.what != activity::read) {
             const prepared_block& from = done.operands.front();
             const box_pair boxes{done.extents,           into,         done.output.strides,
@@ -183,7 +183,7 @@ private:
         const einsum_form& form = vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.blocks[operand] = {block.address(starts()), each.softmax.operand_labels(form, operand), block.strides};
+            each.blocks[operand] = {block.address(starts()), each.rows.operand_labels(form, operand), block.strides};
         }
         const output_block output{each.output.address(starts()), form.output, each.output.strides};
         return {each.extents, each.blocks, output, each.mode, hook, each.first};

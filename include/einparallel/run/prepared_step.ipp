@@ -69,7 +69,7 @@ struct prepared_call {
     prepared_block output{};
     std::size_t element_bytes = 0;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};
+    row_read rows{};
     std::vector<operand_block> blocks{};  ///< of a contraction, filled at each call; its room is reserved here
 };
 
@@ -157,7 +157,7 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
     if (call != nullptr) {
         ready.vertex = call->vertex;
         ready.mode = call->mode;
-        ready.softmax = call->softmax;
+        ready.rows = call->rows;
         ready.extents = list_of(call->ranges, &interval::size);
         ready.first = list_of(call->ranges, &interval::begin);
         const einsum_form& form = vertices[call->vertex].form;

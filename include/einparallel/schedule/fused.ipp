@@ -26,7 +26,7 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
 
 /// The softmax that four einsums are, by the labels of the last one; none where they are another thing. Equal tensors
 /// come first, so they give labels the same numbers (recording_builder::record).
-EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const einsum_form& exponentials,
+EINPARALLEL_INLINE row_read softmax_of(const einsum_form& largest, const einsum_form& exponentials,
                                            const einsum_form& sums, const einsum_form& quotient) {
     if (!largest.reads.empty() || !exponentials.reads.empty()) {
         return {};
@@ -44,12 +44,12 @@ EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const ein
         !all_in(exponentials.operands[1], is_made)) {
         return {};
     }
-    softmax_call made{renamed(exponentials.operands[0], exponentials.output, all), *missing};
+    row_read made{renamed(exponentials.operands[0], exponentials.output, all), *missing};
     const bool same_rows = are_equal(rows, renamed(exponentials.operands[1], exponentials.output, all));
     rows.push_back(made.along);
     return same_rows && are_equal(rows, all) && all_in(all, [&](label_id each) { return found_in(each, made.labels); })
                ? made
-               : softmax_call{};
+               : row_read{};
 }
 
 EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
@@ -96,7 +96,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
         const buffer_id x = largest->operands[0];
         const einsum_form& of_e = form_of(exponentials->vertex);
         const einsum_form& of_y = form_of(quotient.vertex);
-        softmax_call made = softmax_of(form_of(largest->vertex), of_e, form_of(sums->vertex), of_y);
+        row_read made = softmax_of(form_of(largest->vertex), of_e, form_of(sums->vertex), of_y);
         const box block = region_of(of_y.operands[0], quotient.ranges);
         if (made.along == no_label || block.empty() || block != region_of(of_e.output, exponentials->ranges) ||
             alive[std::size_t(x)].written >= alive[std::size_t(largest->output)].first) {
@@ -107,7 +107,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
             return;
         }
         quotient.operands = {x};
-        quotient.softmax = std::move(made);
+        quotient.rows = std::move(made);
         for (contraction* each : {largest, exponentials, sums}) {
             each->output = no_buffer;
         }
@@ -208,15 +208,15 @@ private:
     bool collect(std::size_t position, label_id label, chain& into) const {
         const contraction& call = *alone(position);
         const einsum_form& form = form_of_(call.vertex);
-        if (!may_cut_(call.vertex, label) || label == call.softmax.along) {
+        if (!may_cut_(call.vertex, label) || label == call.rows.along) {
             return false;
         }
-        const bool is_softmax = call.softmax.along != no_label;
+        const bool is_softmax = call.rows.along != no_label;
         const bool is_product = !is_softmax && call.operands.size() > 1 && form.label_count() > form.output.size();
         into.points +=
             is_product ? product_in(call.ranges, 1.0, [](const interval& range) { return double(range.size()); }) : 0;
         for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-            const std::vector<label_id>& labels = call.softmax.operand_labels(form, operand);
+            const std::vector<label_id>& labels = call.rows.operand_labels(form, operand);
             const box read = region_of(labels, call.ranges);
             const auto found = find_in(labels, label);
             if (found == labels.end()) {

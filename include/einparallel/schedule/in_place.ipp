@@ -23,8 +23,8 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
 
 EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
                                           std::size_t number) {
-    return call.softmax.along != no_label
-               ? call.softmax.labels == form.output
+    return !call.rows.labels.empty()
+               ? call.rows.labels == form.output
                : is_elementwise_in(form, replaces, form.reads.empty() ? number : call.read_of(form, number).operand);
 }
 

@@ -66,14 +66,16 @@ struct read_source {
     buffer_id into = no_buffer;
 };
 
-/// A softmax of whole rows, in the place of a vertex that divides by their sums.
-struct softmax_call {
-    std::vector<label_id> labels{};  ///< of its operand
-    label_id along = no_label;       ///< none: no softmax
+/// The labels of a call's only operand where they are not those of its vertex's form: the rows of a softmax, which is
+/// called in the place of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that ranks
+/// hand on, which has the output's order.
+struct row_read {
+    std::vector<label_id> labels{};  ///< none: those of the form
+    label_id along = no_label;       ///< of a softmax; none: the kernel reads them
 
     /// What the kernel, or the softmax, of a call with this form reads.
     [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t number) const {
-        return along != no_label ? labels : form.reads.empty() ? form.operands[number] : form.reads[number].labels;
+        return !labels.empty() ? labels : form.reads.empty() ? form.operands[number] : form.reads[number].labels;
     }
 };
 
@@ -85,7 +87,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    softmax_call softmax{};              ///< instead of the kernel (schedule/fused.hpp)
+    row_read rows{};                     ///< of the only operand, where they are its own
     std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
                                          ///< 1 on, or 0: itself; none: that everywhere
 

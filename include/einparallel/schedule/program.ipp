@@ -38,12 +38,12 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const bool is_einsum = form != nullptr && call.softmax.along == no_label;
+        const bool is_einsum = form != nullptr && call.rows.labels.empty();
         made.reads.push_back(
             {call.operands[operand], form == nullptr ? box{}
                                      : is_einsum && !form->reads.empty()
                                          ? region_read(call.read_of(*form, operand), call.ranges)
-                                         : region_of(call.softmax.operand_labels(*form, operand), call.ranges)});
+                                         : region_of(call.rows.operand_labels(*form, operand), call.ranges)});
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;

@@ -193,20 +193,19 @@ public:
     /// The sums of all own terms.
     EINPARALLEL_INLINE void take_last(step& now, buffer_id row, buffer_id block) const {
         if (share().empty()) {
-            add_terms(now, blocks_.front(), row, {}, write_mode::overwrite);
+            add(now, blocks_.front(), row, ranges_, {}, write_mode::overwrite);
         } else {
             now.move(row, block, program_[row].region);
         }
     }
     /// Adds what terms of a rank before are summed to, a row, to sums.
-    EINPARALLEL_INLINE void add_terms(step& now, buffer_id from, buffer_id into, const box& /*region*/,
-                                      write_mode mode = write_mode::combine) const {
+    EINPARALLEL_INLINE void add_terms(step& now, buffer_id from, buffer_id into, const box& /*region*/) const {
+        const running_labels& running = work_->form.running;
         std::vector<interval> ranges = ranges_;
-        ranges[std::size_t(work_->form.running.terms)] = program_[from].region.sides[summed_dimension()];
-        ranges[std::size_t(work_->form.running.sums)] = program_[into].region.sides[summed_dimension()];
-        if (!region_of(work_->form.output, ranges).empty()) {
-            now.work.emplace_back(contraction{vertex_, {from}, into, std::move(ranges), mode});
-        }
+        ranges[std::size_t(running.terms)] = program_[from].region.sides[summed_dimension()];
+        row_read row{work_->form.output};
+        row.labels[summed_dimension()] = running.terms;
+        add(now, from, into, std::move(ranges), std::move(row), write_mode::combine);
     }
 
     /// Every piece has a binomial tree over the ring, whose root is its owner. Calls
@@ -268,6 +267,15 @@ public:
     }
 
 private:
+    /// Adds a call of running sums: of terms within `ranges` that lie in a buffer, to all sums of another one.
+    EINPARALLEL_INLINE void add(step& now, buffer_id from, buffer_id into, std::vector<interval> ranges, row_read row,
+                                write_mode mode) const {
+        ranges[std::size_t(work_->form.running.sums)] = program_[into].region.sides[summed_dimension()];
+        if (!region_of(work_->form.output, ranges).empty()) {
+            now.work.emplace_back(contraction{vertex_, {from}, into, std::move(ranges), mode, std::move(row)});
+        }
+    }
+
     /// Of the output.
     EINPARALLEL_INLINE std::size_t summed_dimension() const {
         return std::size_t(find_in(work_->form.output, work_->form.running.sums) - work_->form.output.begin());
