@@ -24,26 +24,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
-struct seen_tensors {
-    std::vector<bool> operands;
-    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
-    std::vector<bool> shares;    ///< whose blocks others may hold too, and all pay for together
-    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
-    bool output = false;
-    bool pieces = true;  ///< where blocks rest counts, not only how large they are
-    lasting_work lasting;
-
-    friend bool operator==(const seen_tensors&, const seen_tensors&) = default;
-};
-
-/// A partition vector, and what is written down of it.
-struct listed_vector {
-    state natural;          ///< its axes in their natural order, with the usual cuts
-    double least = 0;       ///< of all its placements, what the vertex's own work costs at least
-    bool is_whole = false;  ///< all of them are among the states
-};
-
 /// The states of vertices of one kind, made as they are asked for: partition vectors, the cheapest first, each with one
 /// state at least.
 class domain {
@@ -55,7 +35,8 @@ public:
           seen_(std::move(seen)),
           asked_(&asked),
           table_(&table),
-          vectors_(einsum, may_be_.families, asked, seen_.lasting) {}
+          usual_(einsum, may_be_.families, asked, seen_.lasting),
+          others_(einsum, may_be_.families, asked, seen_.lasting, true) {}
 
     /// True where a vertex is of this kind: all that its states and their costs depend on is equal, labels and extents
     /// with the cuts.
@@ -70,9 +51,16 @@ public:
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;
+    /// Whether vectors for any number of ranks are its, too, or those for usual numbers alone.
+    bool has_others = true;
+
+    /// True where there are others.
+    bool may_have_others() const {
+        return any_in(may_be_.families, [](const auto& each) { return each.any_from > 0; });
+    }
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
-    double unlisted_rest() const { return vectors_.rest(); }
+    double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }
     /// What no state costs less than that is not written down; infinity where there is none.
     EINPARALLEL_INLINE double rest() const {
         double least = unlisted_rest();
@@ -81,16 +69,12 @@ public:
         }
         return least;
     }
-    /// Adds the next `count` partition vectors; false where there are none.
+    /// Adds the next `count` partition vectors for usual numbers of ranks, and half as many for any number, of which
+    /// many look alike; false where there are none.
     EINPARALLEL_INLINE bool grow(std::size_t count) {
         const std::size_t before = vectors.size();
-        while (vectors.size() < before + count) {
-            const std::optional<partition_candidate> next = vectors_.next();
-            if (!next) {
-                break;
-            }
-            add_vector(*next);
-        }
+        add_next(usual_, count);
+        add_next(others_, has_others ? count / 2 : 0);
         return vectors.size() > before;
     }
 
@@ -133,9 +117,17 @@ public:
                 }
             }
             int numbers = 3;  // of ranks that are tried
+            std::vector<int> lefts;
             for (const int ranks : family.products) {
-                const int left = ranks % product == 0 && numbers > 0 ? ranks / product : 0;
-                numbers -= left > 0 ? 1 : 0;
+                if (ranks % product == 0 && numbers-- > 0) {
+                    lefts.push_back(ranks / product);
+                }
+            }
+            if (const int most = family.products.front() / product; family.any_from > 0 && most > 0) {
+                lefts.push_back(most * product >= family.any_from ? most : 0);
+                lefts.push_back(product >= family.any_from ? 1 : 0);
+            }
+            for (const int left : lefts) {
                 for (std::size_t label = 0; label < parts.size() && left > 0; ++label) {
                     if (left == 1 ? label == 0
                                   : family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
@@ -196,6 +188,17 @@ public:
     }
 
 private:
+    EINPARALLEL_INLINE void add_next(cheapest_partitions& from, std::size_t count) {
+        const std::size_t before = vectors.size();
+        while (vectors.size() < before + count) {
+            const std::optional<partition_candidate> next = from.next();
+            if (!next) {
+                return;
+            }
+            add_vector(*next);
+        }
+    }
+
     /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
     EINPARALLEL_INLINE bool moves_input(const state& made) const {
         bool any = false;
@@ -338,7 +341,8 @@ private:
     seen_tensors seen_;
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
-    cheapest_partitions vectors_;
+    cheapest_partitions usual_;   // for numbers of ranks that families list
+    cheapest_partitions others_;  // for every number, where every one competes
     numbering vectors_met_;
     numbering signatures_;  // of states, in their order
 };

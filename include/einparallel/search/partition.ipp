@@ -6,9 +6,9 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
+#include <einparallel/search/least_cost.ipp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/search.hpp>
-#include <einparallel/search/state.ipp>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +31,23 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
     }
     sort_unique(divisors);
     return divisors;
+}
+
+/// The largest number up to this one that has no prime above 7: it has many partition vectors, and is no more than a
+/// tenth smaller.
+EINPARALLEL_INLINE int handy_number(int most) {
+    const auto is_handy = [](int number) {
+        for (const int prime : {2, 3, 5, 7}) {
+            while (number % prime == 0) {
+                number /= prime;
+            }
+        }
+        return number == 1;
+    };
+    while (!is_handy(most)) {
+        --most;
+    }
+    return most;
 }
 
 /// The ways to place numbers of parts on labels, one label after the other, none cut finer than its extent.
@@ -60,41 +77,22 @@ private:
     std::map<std::pair<std::size_t, int>, std::vector<int>> known_;
 };
 
-/// A partition vector whose labels before `label` are decided, and what a vertex that is cut so costs at least.
-struct partition_candidate {
-    double least = 0;
-    double block = 0;  ///< points of the largest block at least: of equals, the more even vector comes first
-    std::vector<int> parts;
-    std::size_t family = 0;
-    std::size_t product = 0;  ///< its place among those of the family
-    std::size_t label = 0;
-    int left = 1;  ///< of the product, to place on the other labels
-
-    /// The costs; then as they would be listed, those with more parts of a label first.
-    friend bool operator>(const partition_candidate& a, const partition_candidate& b) {
-        const auto rank = [](const partition_candidate& each) {
-            return std::tie(each.least, each.block, each.family, each.product);
-        };
-        return rank(a) != rank(b) ? rank(a) > rank(b) : a.parts < b.parts;
-    }
-};
-
 /// The vectors of all families of a vertex one after the other, cheapest first by what its own work costs at least: a
 /// best-first search over vectors in which the first labels are decided. Any number of labels and ranks will do.
 class cheapest_partitions {
 public:
+    /// @param ranges the vectors for every number of ranks, of families where every number competes; else those for the
+    /// numbers that families list. The parts of a label are an interval then, which is halved
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
-                                           const options& asked, const lasting_work& lasting)
-        : families_(families),
-          asked_(&asked),
-          lasting_(lasting),
-          operations_(einsum.work->operations_per_point()),
-          element_bytes_(operand_bytes_of(einsum)) {
-        element_bytes_.push_back(einsum.element.bytes);
+                                           const options& asked, const lasting_work& lasting, bool ranges = false)
+        : families_(families), cost_(einsum, asked, lasting), most_open_(ranges ? 30'000 : 200'000) {
         for (std::size_t number = 0; number < families.size(); ++number) {
             const partition_family& each = families[number];
             choices_.emplace_back(each.free);
-            for (std::size_t place = 0; place < each.products.size(); ++place) {
+            if (ranges && each.any_from > 0) {
+                enter({0, 0, each.fixed, number, 0, 0, each.products.front()}, each.any_from);
+            }
+            for (std::size_t place = 0; place < each.products.size() && !ranges; ++place) {
                 if (!choices_[number].at(0, each.products[place]).empty()) {
                     push({0, 0, each.fixed, number, place, 0, each.products[place]});
                 }
@@ -105,7 +103,7 @@ public:
 
     /// The next one; nothing where there is none, or where too many would have to be looked at.
     EINPARALLEL_INLINE std::optional<partition_candidate> next() {
-        if (open_.empty() || open_.size() > most_open) {
+        if (open_.empty() || open_.size() > most_open_) {
             return std::nullopt;
         }
         partition_candidate first = pop();
@@ -117,12 +115,10 @@ public:
     double rest() const { return open_.empty() ? std::numeric_limits<double>::infinity() : open_.front().least; }
 
 private:
-    static constexpr std::size_t most_open = 200'000;
-
     bool is_whole(const partition_candidate& each) const { return each.label == families_[each.family].free.size(); }
 
     EINPARALLEL_INLINE void push(partition_candidate next) {
-        next.least = cost(next) * (is_whole(next) ? 1 : 1 - 1e-12);
+        next.least = cost_.of(next, families_[next.family]) * (is_whole(next) ? 1 : 1 - 1e-12);
         open_.push_back(std::move(next));
         std::push_heap(open_.begin(), open_.end(), std::greater<>());
     }
@@ -136,8 +132,12 @@ private:
 
     /// Decides labels until a whole vector comes first.
     EINPARALLEL_INLINE void settle() {
-        while (!open_.empty() && open_.size() <= most_open && !is_whole(open_.front())) {
+        while (!open_.empty() && open_.size() <= most_open_ && !is_whole(open_.front())) {
             const partition_candidate first = pop();
+            if (first.last > 0) {
+                halve(first);
+                continue;
+            }
             for (const int parts : choices_[first.family].at(first.label, first.left)) {
                 partition_candidate next = first;
                 next.parts[next.label++] *= parts;
@@ -147,75 +147,58 @@ private:
         }
     }
 
-    /// What a whole vector costs (with cut points at least: even blocks cost least), or what all costs at least that
-    /// has these parts and a product `left` of others: replication only grows. Under time one tensor's transfer may
-    /// hide all arithmetic or be hidden by it; every transfer brings all but a rank's own share of its largest block.
-    /// An operand that may be held is gathered apart, or goes round a ring in every run, which hides all but a share of
-    /// it.
-    /// The paper counts numbers, and also a rank's own share of what it reads.
-    EINPARALLEL_INLINE double cost(partition_candidate& of) const {
-        const partition_family& family = families_[of.family];
-        const machine& constants = asked_->machine;
-        const bool in_time = asked_->objective == objective::time;
-        const bool is_paper = asked_->objective == objective::paper;
-        const auto side = [&](std::size_t label) {  // of the largest block
-            const index extent = family.extents[label];
-            return label < of.label ? double(block_of(extent, of.parts[label], 0).size())
-                                    : double(extent) / of.parts[label];
-        };
-        double ranks = 1;
-        of.block = 1.0 / of.left;
-        for (std::size_t label = 0; label < of.parts.size(); ++label) {
-            ranks *= of.parts[label];
-            of.block *= side(label);
+    /// What the parts of the labels from one on can be together at most.
+    EINPARALLEL_INLINE static double capacity(const partition_family& family, std::size_t from) {
+        double parts = 1;
+        for (std::size_t label = from; label < family.free.size(); ++label) {
+            parts *= double(std::max<index>(family.free[label], 1));
         }
-        double sum = 0;
-        double longest = 0;
-        double apart = 0;  // in all runs
-        for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
-            const bool is_output = tensor + 1 == family.tensors.size();
-            if (is_output && family.sums.output) {
-                continue;
-            }
-            double replication = ranks;
-            double elements = in_time ? 1.0 / of.left : 1;  // of all blocks; under time of one
-            for (std::size_t label = 0; label < of.parts.size(); ++label) {
-                const std::vector<label_id>& labels = family.tensors[tensor];
-                const auto times = std::count(labels.begin(), labels.end(), label_id(label));
-                if (times == 0) {
-                    continue;
-                }
-                replication /= of.parts[label];
-                const auto extent = double(family.extents[label]);
-                const double block = in_time ? side(label) : extent / of.parts[label];
-                elements *= times > 1 && label >= of.label
-                                ? 0
-                                : (in_time ? block : extent) * std::pow(block, double(times - 1));
-            }
-            double moved = (replication - (is_paper && !is_output ? 0 : 1)) * elements;
-            moved *= is_paper ? 1 : double(element_bytes_[tensor]);
-            double held = lasting_.may_hold(tensor) ? lasting_.held[tensor] : 0;
-            const auto rounds = std::bit_width(unsigned(replication) - 1U);
-            if (in_time) {
-                moved = rounds * constants.seconds_per_message + moved / replication * constants.seconds_per_byte;
-                held = std::min(held, lasting_.runs * std::min(1.0, constants.exposed));
-            }
-            if (lasting_.may_hold(tensor)) {
-                apart += held * moved;
-            } else {
-                sum += moved + (in_time ? rounds * messages_per_step * constants.seconds_per_message : 0);
-                longest = std::max(longest, moved);
-            }
+        return parts;
+    }
+
+    /// Begins with all parts that the next label of a range may have; `least`: of the product that is left.
+    EINPARALLEL_INLINE void enter(partition_candidate next, int least) {
+        const partition_family& family = families_[next.family];
+        if (is_whole(next)) {
+            next.left = next.last = 1;
+            push(std::move(next));
+            return;
         }
-        const double arithmetic = of.block * operations_ * constants.seconds_per_flop;
-        return lasting_.runs * (in_time ? sum - longest + std::max(longest, arithmetic) : sum) + apart;
+        const int first = std::max(1, int(std::ceil(least / capacity(family, next.label + 1))));
+        next.last = int(std::min<index>(next.left, std::max<index>(family.free[next.label], 1)));
+        if (first <= next.last) {
+            next.parts[next.label] = family.fixed[next.label] * first;
+            push(std::move(next));
+        }
+    }
+
+    /// Halves the interval of a label's parts, as their ratios go, or decides the label.
+    EINPARALLEL_INLINE void halve(const partition_candidate& range) {
+        const partition_family& family = families_[range.family];
+        const int fixed = family.fixed[range.label];
+        const int first = range.parts[range.label] / fixed;
+        partition_candidate next = range;
+        if (first == range.last) {
+            int chosen = 1;
+            for (std::size_t label = 0; label <= range.label; ++label) {
+                chosen *= range.parts[label] / family.fixed[label];
+            }
+            ++next.label;
+            next.left /= first;
+            enter(std::move(next), (family.any_from + chosen - 1) / chosen);
+            return;
+        }
+        const int middle = std::clamp(int(std::sqrt(double(first) * range.last)), first, range.last - 1);
+        next.last = middle;
+        push(next);
+        next.last = range.last;
+        next.parts[next.label] = fixed * (middle + 1);
+        push(std::move(next));
     }
 
     const std::vector<partition_family>& families_;
-    const options* asked_;
-    lasting_work lasting_;
-    double operations_;
-    std::vector<std::size_t> element_bytes_;
+    least_cost cost_;
+    std::size_t most_open_;  // candidates that are looked at; what is left costs no less than the first of them
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };

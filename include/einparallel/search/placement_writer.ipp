@@ -105,6 +105,29 @@ public:
         return fresh;
     }
 
+    /// Makes a placement that grows from one vertex: its neighbours, then theirs, take the state that suits best what
+    /// is placed already. What several vertices have in common is found so, which none of them takes alone.
+    EINPARALLEL_INLINE void grow_from(std::size_t variable, const state& seed) {
+        rounded_.assign(factors_.size(), state());
+        rounded_[variable] = seed;
+        std::vector<std::size_t> order{variable};
+        for (std::size_t position = 0; position < order.size(); ++position) {
+            for (const std::size_t number : factors_.touching(order[position])) {
+                for (const tensor_user& user : factors_.factors()[number].users) {
+                    if (!found_in(user.variable, order)) {
+                        order.push_back(user.variable);
+                        fit(user.variable, true);
+                    }
+                }
+            }
+        }
+        for (std::size_t apart = 0; apart < factors_.size(); ++apart) {
+            if (!found_in(apart, order)) {
+                fit(apart, true);
+            }
+        }
+    }
+
     /// By variable: the placement that was made last.
     const std::vector<state>& rounded() const { return rounded_; }
 
@@ -119,7 +142,9 @@ private:
         constexpr std::size_t others = 8;
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
-        placements_of(variable, rounded_[variable], few_states, made);
+        if (!rounded_[variable].operands.empty()) {
+            placements_of(variable, rounded_[variable], few_states, made);
+        }
         const std::size_t before = of.vectors.size();
         bool fresh = false;
         for (const mesh& like : like_neighbours(variable)) {
@@ -133,6 +158,9 @@ private:
         }
         for (std::size_t number = before; number < of.vectors.size(); ++number) {
             placements_of(variable, natural(number), few_states, made);
+        }
+        if (made.empty()) {
+            placements_of(variable, natural(0), few_states, made);
         }
         return add_best(variable, made) || fresh;
     }

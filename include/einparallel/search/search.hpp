@@ -48,8 +48,12 @@ struct partition_family {
     std::vector<index> extents;                  ///< by label; the label of carried summands stands behind the others
     std::vector<int> fixed;                      ///< by label: parts that are not to choose
     std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
-    std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
-    std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
+    std::vector<int> products;                   ///< of the parts to choose: numbers of ranks that compete, descending
+    int any_from = 0;                          ///< every number from here to the largest competes; 0: `products` alone
+    std::vector<std::vector<index>> points{};  ///< by label, or fewer: cut points of the fixed parts; none: even
+
+    /// The smallest number of ranks that competes.
+    [[nodiscard]] int least() const { return any_from > 0 ? any_from : products.back(); }
 
     friend bool operator==(const partition_family&, const partition_family&) = default;
 };
@@ -57,6 +61,7 @@ struct partition_family {
 /// How a vertex may be cut.
 struct vertex_cuts {
     std::vector<partition_family> families;
+    bool every = false;  ///< any number of ranks competes
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
 

@@ -24,6 +24,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Searches the placements of a graph.
 class placement_search {
 public:
+    /// Vertices up to which all of them begin with what one would try by hand; more need the effort elsewhere.
+    static constexpr std::size_t few_vertices = 24;
+
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
                                         const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(factors_, effort_) {
@@ -32,16 +35,30 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found with so many table entries and states looked at.
-    EINPARALLEL_INLINE placed_graph run(std::size_t effort) {
+    /// The best placement found with so many table entries and states looked at, beside those that are known.
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
+        // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
+        const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
+        effort = asked_.objective == objective::paper ? 2 * half : effort;
+        const bool has_others = any_in(factors_.domains(), &domain::may_have_others);
+        let_in_others(!has_others);
         start();
-        find_best();
-        try {
-            // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
-            const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
-            refine(asked_.objective == objective::paper ? 2 * half : effort);
-        } catch (const effort_count::exceeded&) {  // best_ and bound_ hold
+        for (const placed_graph& each : known) {
+            add(each);
         }
+        find_best();
+        // Usual numbers of ranks first, which neighbours have in common; then all numbers, near the best of these.
+        if (has_others) {
+            let_in_others(true);
+            certain_ = std::min(solve(all_states(true), true).least.bound, best_.cost);
+            let_in_others(false);
+            attempt([&] { refine(effort / 2); });
+            let_in_others(true);
+            attempt([&] { grow_from_heaviest(effort / 4); });
+            effort_.limit = 2 * std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
+        }
+        bound_ = std::exchange(certain_, 0);
+        attempt([&] { refine(effort); });
         return result();
     }
 
@@ -61,9 +78,31 @@ public:
     factor_graph& factors() { return factors_; }
 
 private:
+    EINPARALLEL_INLINE void let_in_others(bool may) {
+        for (domain& each : factors_.domains()) {
+            each.has_others = may;
+        }
+    }
+
+    /// Work that the effort may end; best_ and bound_ hold then, too.
+    static void attempt(auto work) {
+        try {
+            work();
+        } catch (const effort_count::exceeded&) {
+        }
+    }
+
+    /// Adds a placement that was found elsewhere.
+    EINPARALLEL_INLINE void add(const placed_graph& known) {
+        std::vector<state> made;
+        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
+            made.push_back(known.states[factors_.vertex_of(variable)]);
+            factors_.states_of(variable).add(made.back());
+        }
+        consider(made);
+    }
+
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    /// Vertices up to which all of them begin with the usual cuts; more need the effort elsewhere.
-    static constexpr std::size_t few_vertices = 24;
     /// States that a domain begins with.
     static constexpr std::size_t first_states = 24;
 
@@ -81,13 +120,13 @@ private:
     EINPARALLEL_INLINE void refine(std::size_t effort) {
         constexpr std::size_t all = 6144;  // placements of a partition vector
         std::size_t most = 1;
-        for (std::size_t round = 0;; ++round) {
+        for (;; ++round_) {
             most = std::min<std::size_t>(2 * most, 64);
             const answer loose = solve(all_states(true), true);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
             effort_.limit = 2 * std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
             if (asked_.on_progress) {
-                asked_.on_progress({round, effort_.spent, effort, best_.cost, bound_});
+                asked_.on_progress({round_, effort_.spent, effort, best_.cost, certain_ > 0 ? certain_ : bound_});
             }
             const double open = effort_.spent > effort / 8 ? 1e-3 : 1e-12;
             if (!(bound_ < best_.cost * (1 - open)) || effort_.spent > effort) {
@@ -175,7 +214,7 @@ private:
 
     /// Every domain gets its first states, at least one of them with all sums finished.
     EINPARALLEL_INLINE void start() {
-        const std::vector<int> divisors = divisors_of(asked_.processes);
+        const std::vector<int> divisors = divisors_of(handy_number(asked_.processes));
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
             if (!of.states.empty()) {
@@ -209,7 +248,9 @@ private:
             domain& of = factors_.states_of(variable);
             const double rest = of.rest();
             const bool is_next = of.unlisted_rest() <= rest;
-            changed = of.grow(is_next ? std::max(first_states, of.vectors.size()) : first_states) || changed;
+            const std::size_t before = of.vectors.size();
+            changed = of.grow(is_next ? std::max(first_states, before) : first_states) || changed;
+            effort_.add(effort_count::of_vector * (of.vectors.size() - before));
             std::vector<std::size_t> open;
             for (std::size_t number = 0; number < of.vectors.size(); ++number) {
                 if (!of.vectors[number].is_whole && of.vectors[number].least <= rest + (best_.cost - bound_)) {
@@ -222,6 +263,30 @@ private:
             }
         }
         return changed;
+    }
+
+    /// Placements that grow from the partition vectors of the dearest vertex, of a graph of few vertices.
+    EINPARALLEL_INLINE void grow_from_heaviest(std::size_t effort) {
+        constexpr std::size_t vectors = 96;
+        if (factors_.size() > few_vertices || best_.states.empty()) {
+            return;
+        }
+        const auto heaviest = std::max_element(best_.states.begin(), best_.states.end(),
+                                               [](const state& a, const state& b) { return a.cost < b.cost; }) -
+                              best_.states.begin();
+        domain& of = factors_.states_of(std::size_t(heaviest));
+        of.grow(vectors);
+        std::vector<ranked> seeds;
+        for (std::size_t number = 0; number < of.vectors.size(); ++number) {
+            seeds.emplace_back(of.vectors[number].least, number);
+        }
+        sort_range(seeds);
+        const std::size_t end = effort_.spent + effort;
+        for (std::size_t place = 0; place < seeds.size() && effort_.spent < end; ++place) {
+            const state seed = of.vectors[seeds[place].second].natural;
+            written_.grow_from(std::size_t(heaviest), seed);
+            consider(written_.rounded());
+        }
     }
 
     /// Keeps a placement where it is the cheapest so far.
@@ -259,14 +324,11 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
+    double certain_ =
+        0;  // while usual numbers of ranks alone compete: what no placement for any number costs less than
+    std::size_t round_ = 0;
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs
     std::size_t split_limit_ = 0;   // entries that the elimination of a variable may look at
 };
-
-EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
-                                               const std::vector<vertex_cuts>& may_be, place_table& table) {
-    placement_search search(graph, asked, may_be, table);
-    return asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

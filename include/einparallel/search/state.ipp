@@ -25,6 +25,26 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
+struct seen_tensors {
+    std::vector<bool> operands;
+    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
+    std::vector<bool> shares;    ///< whose blocks others may hold too, and all pay for together
+    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
+    bool output = false;
+    bool pieces = true;  ///< where blocks rest counts, not only how large they are
+    lasting_work lasting;
+
+    friend bool operator==(const seen_tensors&, const seen_tensors&) = default;
+};
+
+/// A partition vector, and what is written down of it.
+struct listed_vector {
+    state natural;          ///< its axes in their natural order, with the usual cuts
+    double least = 0;       ///< of all its placements, what the vertex's own work costs at least
+    bool is_whole = false;  ///< all of them are among the states
+};
+
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
     return list_of(einsum.operands, [](const auto& operand) { return operand->element.bytes; });
 }

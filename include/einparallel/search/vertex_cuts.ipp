@@ -17,28 +17,41 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Numbers of ranks up to which every smaller one competes where a vertex may leave ranks idle.
+/// Numbers of ranks of which all that compete are listed; of more those that are usual.
 inline constexpr int every_number_limit = 16;
 
-/// The numbers of ranks that compete for a vertex with these extents: the largest alone, or under `every` also smaller
-/// ones: all of few ranks; of many, divisors of the largest and of p, and powers of two. Descending.
+/// The numbers of ranks that compete for a vertex with these extents: those from nine tenths of the largest that has a
+/// partition vector, so that no ranks but few are idle; under `every` also smaller ones. All of few numbers; of many
+/// the largest and a handy one beside it, with their divisors, those of p and powers of two, where smaller ones
+/// compete. Descending. `any_from`: every number from there on competes, too (partition_family::any_from).
 EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> extents, int processes, bool every,
-                                                       bool powers_of_two) {
+                                                       bool powers_of_two, int& any_from) {
     const int largest = largest_product(extents, processes, powers_of_two);
-    const bool all = largest <= every_number_limit && !powers_of_two;
+    const int least = powers_of_two ? (every ? 1 : largest) : every ? 1 : largest - largest / 10;
     std::vector<int> products{largest};
-    for (int product = 1; every && product < largest; product = all ? product + 1 : 2 * product) {
-        products.push_back(product);
-    }
-    for (const int number : {largest, processes}) {
-        for (const int divisor : every && !powers_of_two ? divisors_of(number) : std::vector<int>{}) {
-            products.push_back(std::min(divisor, largest));
+    any_from = 0;
+    if (!powers_of_two && largest - least < every_number_limit) {
+        for (int product = least; product < largest; ++product) {
+            products.push_back(product);
+        }
+    } else if (largest > least) {
+        any_from = powers_of_two ? 0 : least;
+        const int handy = handy_number(largest);
+        const bool is_handy = 2 * divisors_of(largest).size() >= divisors_of(handy).size();
+        for (const int number : {largest, processes, is_handy ? largest : handy}) {
+            const std::vector<int> divisors = powers_of_two ? std::vector<int>{} : divisors_of(number);
+            std::copy_if(divisors.begin(), divisors.end(), std::back_inserter(products),
+                         [&](int divisor) { return divisor >= least && divisor <= largest; });
+        }
+        for (int product = 1; product < largest && every; product *= 2) {
+            products.push_back(product);
         }
     }
     sort_unique(products);
@@ -99,9 +112,9 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
         }
     }
     // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
-    const bool every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
-                       einsum.constraints.without_communication;
-    family.products = competing_products(extents, processes, every, asked.powers_of_two);
+    made.every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
+                 einsum.constraints.without_communication;
+    family.products = competing_products(extents, processes, made.every, asked.powers_of_two, family.any_from);
     made.families.push_back(std::move(family));
     return made;
 }
@@ -117,20 +130,19 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, 
     const bool unfed =
         like.wanted == algorithm::master_worker &&
         (!einsum.is_free_contraction() || ranks.axes.size() != 1 || !einsum.form.in_output(ranks.axes.front().label));
-    return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
+    return {{std::move(family)}, false, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
-/// Adds a family beside the first one of a vertex, if it has numbers of ranks with which as many compute as there, or
-/// more; where numbers of ranks compete, any number.
+/// Adds a family beside the first one of a vertex, if it has numbers of ranks that compete there, or more.
 EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, vertex_cuts& into) {
     const partition_family& first = into.families.front();
-    const bool every = first.products.size() > 1;
-    const index least = every ? 1 : first.products.front() * fixed_parts(first);
+    const index least = first.least() * fixed_parts(first);
     const index fixed = fixed_parts(made);
     const index processes = planned_processes(asked.processes, asked.powers_of_two) / fixed;
     if (processes > 0) {
-        made.products = competing_products(made.free, int(processes), every, asked.powers_of_two);
+        made.products = competing_products(made.free, int(processes), into.every, asked.powers_of_two, made.any_from);
         std::erase_if(made.products, [&](int product) { return product * fixed < least; });
+        made.any_from = made.any_from == 0 ? 0 : std::max(made.any_from, int((least + fixed - 1) / fixed));
         if (!made.products.empty()) {
             into.families.push_back(std::move(made));
         }
@@ -181,8 +193,9 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
     const std::vector<points_by_label> points = known_points(graph);
     std::vector<vertex_cuts> made(graph.vertices.size());
     const std::array<index, 1> all{planned_processes(asked.processes, asked.powers_of_two)};
-    std::vector<int> counts = competing_products(all, asked.processes, true, asked.powers_of_two);  // of summands
-    counts.pop_back();                                                                              // not one
+    int any = 0;
+    std::vector<int> counts = competing_products(all, asked.processes, true, asked.powers_of_two, any);  // of summands
+    counts.pop_back();                                                                                   // not one
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& einsum = *graph.vertices[number];
         if (einsum.is_input()) {

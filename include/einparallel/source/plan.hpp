@@ -58,6 +58,7 @@
 #include <einparallel/schedule/redistribute.ipp>
 #include <einparallel/schedule/task.ipp>
 #include <einparallel/schedule/vertex_schedule.ipp>
+#include <einparallel/search/best_placement.ipp>
 #include <einparallel/search/domain.ipp>
 #include <einparallel/search/factor_graph.ipp>
 #include <einparallel/search/linearize.ipp>

@@ -29,6 +29,7 @@ struct effort_count {
     /// or from a state that is tried beside its neighbours, and traffic between two places that is worked out anew.
     static constexpr std::size_t of_move = 4;
     static constexpr std::size_t of_pair = 20;
+    static constexpr std::size_t of_vector = 100;  ///< a partition vector that is listed
 
     std::size_t spent = 0;  ///< in table entries
     std::size_t limit = std::numeric_limits<std::size_t>::max();

@@ -1,0 +1,101 @@
+#pragma once
+// The best placement of a graph: by the paper's linearisation, or searched for, beginning with what smaller numbers of
+// ranks would do.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/partition.ipp>
+#include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
+#include <einparallel/search/search.ipp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Smaller numbers of ranks whose plans may be better than one over all ranks: those close by that have most divisors,
+/// and under time, where many ranks may be idle, powers of two.
+EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
+    constexpr int close = 256;
+    constexpr std::size_t most = 6;
+    std::vector<std::pair<std::size_t, int>> known;
+    for (int number = std::max(processes - processes / 10, processes - close); number < processes; ++number) {
+        known.emplace_back(divisors_of(number).size(), number);
+    }
+    std::sort(known.begin(), known.end(), std::greater<>());
+    known.resize(std::min(known.size(), most));
+    std::vector<int> numbers = list_of(known, [](const auto& each) { return each.second; });
+    if (in_time) {
+        const auto power = int(std::bit_floor(unsigned(processes)));
+        numbers.insert(numbers.end(), {power, power / 2});
+    }
+    return numbers;
+}
+
+/// A placement with the usual cuts for some number of ranks, and no bound.
+EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& graph, options asked, place_table& table,
+                                             std::size_t effort, const std::vector<placed_graph>& known = {}) {
+    asked.processes = ranks;
+    asked.on_progress = {};
+    std::vector<vertex_cuts> usual = cuts_of_graph(graph, asked);
+    for_each_in(usual, [](vertex_cuts& each) {
+        for_each_in(each.families, [](partition_family& family) { family.any_from = 0; });
+    });
+    return placement_search(graph, asked, usual, table).run(effort, known);
+}
+
+/// Placements of a graph of few einsums on fewer ranks, to begin with: what neighbours have in common there is not
+/// found one vertex at a time. A glance at some numbers, then a look at the best of them.
+EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_graph& graph, const options& asked,
+                                                                 place_table& table) {
+    constexpr std::size_t glance = 32;  // a part of the effort
+    constexpr std::size_t look = 6;
+    constexpr std::size_t most = 3;
+    std::vector<int> numbers = rival_numbers(asked.processes, asked.objective == objective::time);
+    std::erase_if(numbers, [&](int number) {
+        return number < 1 || number >= asked.processes ||
+               any_in(graph.vertices, [&](const auto& each) { return mesh{pinned_axes(*each)}.size() > number; });
+    });
+    std::vector<placed_graph> found;
+    std::vector<std::pair<double, std::size_t>> order;
+    for (const int number : numbers) {
+        found.push_back(placement_on(number, graph, asked, table, asked.effort / glance));
+        order.emplace_back(found.back().cost, order.size());
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<placed_graph> made;
+    for (std::size_t place = 0; place < std::min(order.size(), most); ++place) {
+        const std::size_t number = order[place].second;
+        if (order[place].first < std::numeric_limits<double>::infinity()) {
+            made.push_back(placement_on(numbers[number], graph, asked, table, asked.effort / look, {found[number]}));
+        }
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
+                                               const std::vector<vertex_cuts>& may_be, place_table& table) {
+    placement_search search(graph, asked, may_be, table);
+    if (asked.method == method::linearized) {
+        return search.run_along_paths();
+    }
+    const auto einsums = count_if_in(graph.vertices, [](const auto& each) { return !each->is_input(); });
+    const bool has_others = any_in(may_be, [](const vertex_cuts& each) {
+        return any_in(each.families, [](const partition_family& family) { return family.any_from > 0; });
+    });
+    if (!has_others || einsums < 2 || einsums > std::ptrdiff_t(placement_search::few_vertices)) {
+        return search.run(asked.effort);
+    }
+    const std::vector<placed_graph> known = placements_on_fewer(graph, asked, table);
+    return search.run(known.empty() ? asked.effort : asked.effort / 2, known);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

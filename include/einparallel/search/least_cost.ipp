@@ -1,0 +1,225 @@
+#pragma once
+// What a vertex's own work costs at least by its partition vector alone, or by a part of it: the bound that orders the
+// vectors of a search.
+
+#include <einparallel/cost/lasting.hpp>
+#include <einparallel/cost/machine.hpp>
+#include <einparallel/cost/objective.hpp>
+#include <einparallel/cost/traffic.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/search.hpp>
+#include <einparallel/search/state.ipp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A partition vector whose labels before `label` are decided, and what a vertex that is cut so costs at least.
+struct partition_candidate {
+    double least = 0;
+    double block = 0;  ///< points of the largest block at least: of equals, the more even vector comes first
+    std::vector<int> parts;
+    std::size_t family = 0;
+    std::size_t product = 0;  ///< its place among those of the family
+    std::size_t label = 0;
+    int left = 1;  ///< of the product, to place on the other labels; of a range, the largest one
+    int last = 0;  ///< of a range: label `label` has from parts[label] to so many parts; 0: a product is placed exactly
+
+    /// The costs; then as they would be listed, those with more parts of a label first.
+    friend bool operator>(const partition_candidate& a, const partition_candidate& b) {
+        const auto rank = [](const partition_candidate& each) {
+            return std::tie(each.least, each.block, each.family, each.product);
+        };
+        return rank(a) != rank(b) ? rank(a) > rank(b) : a.parts < b.parts;
+    }
+};
+
+/// Bounds of the cost of one vertex.
+class least_cost {
+public:
+    EINPARALLEL_INLINE least_cost(const vertex& einsum, const options& asked, const lasting_work& lasting)
+        : asked_(&asked),
+          lasting_(lasting),
+          operations_(einsum.work->operations_per_point()),
+          element_bytes_(operand_bytes_of(einsum)) {
+        element_bytes_.push_back(einsum.element.bytes);
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            is_viewed_.push_back(einsum.form.is_viewed(operand));
+        }
+        is_viewed_.push_back(false);
+    }
+
+    /// What a whole vector costs (with cut points at least: even blocks cost least), or what all cost at least that
+    /// have these parts or more and a product `left` of others: replication only grows. The paper counts numbers, and
+    /// also a rank's own share of what it reads. Sets candidate.block.
+    EINPARALLEL_INLINE double of(partition_candidate& candidate, const partition_family& family) const {
+        const parts_of_labels parts(candidate, family);
+        const bool in_time = asked_->objective == objective::time;
+        const bool is_paper = asked_->objective == objective::paper;
+        candidate.block = parts.largest_block();
+        const double arithmetic = candidate.block * operations_ * asked_->machine.seconds_per_flop;
+        double sum = in_time ? arithmetic : 0;
+        double saves = 0;  // what is left out where one tensor travels while ranks compute
+        double apart = 0;  // in all runs
+        for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
+            const bool is_output = tensor + 1 == family.tensors.size();
+            if ((is_output && family.sums.output) || (is_viewed_[tensor] && !is_paper)) {
+                continue;  // summands stay where they are; boxes are brought before the work begins
+            }
+            const bool may_hold = lasting_.may_hold(tensor);
+            const double held = may_hold ? lasting_.held[tensor] : 0;
+            const shared_blocks blocks = parts.blocks_of(family.tensors[tensor], in_time);
+            if (!in_time) {
+                const double copies = blocks.sharers - (is_paper && !is_output ? 0 : 1);
+                const double moved = copies * blocks.elements * (is_paper ? 1 : double(element_bytes_[tensor]));
+                (may_hold ? apart : sum) += (may_hold ? held : 1) * moved;
+            } else if (may_hold) {
+                // Gathered apart, or round a ring in every run, which hides all but a share of it.
+                apart += std::min(held, lasting_.runs * std::min(1.0, asked_->machine.exposed)) *
+                         transfer(blocks, element_bytes_[tensor]);
+            } else if (blocks.sharers > 1) {
+                const double before = seconds_apart(blocks, element_bytes_[tensor], is_output);
+                sum += before;
+                saves = std::max(saves, before + arithmetic -
+                                            seconds_travelling(blocks, element_bytes_[tensor], is_output, arithmetic));
+            }
+        }
+        return lasting_.runs * (sum - saves) + apart;
+    }
+
+private:
+    /// The largest block of a tensor, and how many ranks share it.
+    struct shared_blocks {
+        double elements = 1;   ///< under bytes and paper: of all blocks together
+        double sharers = 1;    ///< at least
+        double side = 0;       ///< the longest of the block
+        bool is_exact = true;  ///< all labels are decided
+    };
+
+    /// The parts that labels have at least, and those that they may have.
+    class parts_of_labels {
+    public:
+        EINPARALLEL_INLINE parts_of_labels(const partition_candidate& of, const partition_family& family)
+            : of_(of),
+              family_(family),
+              is_range_(of.last > 0 && of.label < of.parts.size()),
+              begun_(is_range_ ? of.parts[of.label] / family.fixed[of.label] : 1) {}
+
+        /// Points of a rank.
+        EINPARALLEL_INLINE double largest_block() const {
+            double points = 1;
+            double all = 1;
+            for (std::size_t label = 0; label < of_.parts.size(); ++label) {
+                points *= side(label);
+                all *= may_have(label);
+            }
+            return points / left(all, true);
+        }
+
+        EINPARALLEL_INLINE shared_blocks blocks_of(const std::vector<label_id>& labels, bool of_a_rank) const {
+            shared_blocks made;
+            double own = 1;  // parts that its labels may have
+            bool has_begun = false;
+            for (std::size_t label = 0; label < of_.parts.size(); ++label) {
+                const auto times = std::count(labels.begin(), labels.end(), label_id(label));
+                if (times == 0) {
+                    made.sharers *= of_.parts[label];
+                    continue;
+                }
+                own *= may_have(label);
+                has_begun = has_begun || label == of_.label;
+                const auto extent = double(family_.extents[label]);
+                const double block = of_a_rank ? side(label) : extent / of_.parts[label];
+                made.side = std::max(made.side, block);
+                made.elements *= of_a_rank ? block : extent;
+                if (times > 1) {
+                    made.elements *= label >= of_.label ? 0 : std::pow(block, double(times - 1));
+                }
+            }
+            made.elements /= of_a_rank ? left(own, has_begun) : 1;
+            made.is_exact = of_.label == of_.parts.size();
+            return made;
+        }
+
+    private:
+        /// Of the largest block.
+        EINPARALLEL_INLINE double side(std::size_t label) const {
+            const index extent = family_.extents[label];
+            return label < of_.label ? double(block_of(extent, of_.parts[label], 0).size())
+                                     : double(extent) / of_.parts[label];
+        }
+        EINPARALLEL_INLINE double may_have(std::size_t label) const {
+            return label < of_.label                 ? 1
+                   : is_range_ && label == of_.label ? double(of_.last)
+                                                     : double(std::max<index>(family_.free[label], 1));
+        }
+        /// What is left to place, beyond the parts that labels have, on labels that may have so many parts.
+        EINPARALLEL_INLINE double left(double own, bool has_begun) const {
+            return has_begun ? std::min(double(of_.left), own) / begun_ : std::min(double(of_.left) / begun_, own);
+        }
+
+        const partition_candidate& of_;
+        const partition_family& family_;
+        bool is_range_;
+        int begun_;
+    };
+
+    /// Every transfer brings all but a rank's own share of its largest block, in so many messages at least.
+    EINPARALLEL_INLINE double transfer(const shared_blocks& of, std::size_t bytes) const {
+        const double rounds = std::bit_width(unsigned(of.sharers) - 1U);
+        return rounds * asked_->machine.seconds_per_message +
+               (of.sharers - 1) / of.sharers * of.elements * double(bytes) * asked_->machine.seconds_per_byte;
+    }
+
+    /// Gathered, or reduced, while no rank computes: round a ring where every sharer has a slice, else along trees
+    /// (schedule/gather_reduce.hpp).
+    EINPARALLEL_INLINE double seconds_apart(const shared_blocks& of, std::size_t bytes, bool is_output) const {
+        const machine& constants = asked_->machine;
+        const auto steps = [&](double count, double elements) {
+            return count * ((1 + messages_per_step) * constants.seconds_per_message +
+                            elements * double(bytes) * constants.seconds_per_byte);
+        };
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const bool is_ring = of.side >= of.sharers;
+        const double ring = is_ring || !of.is_exact ? steps(of.sharers - 1, of.elements / of.sharers) : infinity;
+        const double trees =
+            is_ring && of.is_exact ? infinity : steps(std::bit_width(unsigned(of.sharers) - 1U), of.elements);
+        const double added = is_output ? of.elements * constants.operations_per_touch * constants.seconds_per_flop : 0;
+        return std::min(ring, trees) + added;
+    }
+
+    /// All that a rank computes, while its pieces go round a ring (schedule/ring_mn.hpp, schedule/ring_k.hpp).
+    EINPARALLEL_INLINE double seconds_travelling(const shared_blocks& of, std::size_t bytes, bool is_output,
+                                                 double arithmetic) const {
+        const machine& constants = asked_->machine;
+        const int each = is_output ? 2 : 1;  // halves of a chunk
+        if (of.is_exact && of.side < each * of.sharers) {
+            return std::numeric_limits<double>::infinity();
+        }
+        const double turns = each * of.sharers;
+        const double hops = turns - each;
+        const double computes = arithmetic / turns;
+        const double moves =
+            constants.seconds_per_message + of.elements / turns * double(bytes) * constants.seconds_per_byte;
+        return hops * (std::max(computes, moves) + constants.exposed * std::min(computes, moves) +
+                       messages_per_step * constants.seconds_per_message) +
+               each * computes;
+    }
+
+    const options* asked_;
+    lasting_work lasting_;
+    double operations_;
+    std::vector<std::size_t> element_bytes_;  // by operand, then of the output
+    std::vector<bool> is_viewed_;             // …
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
