@@ -71,6 +71,8 @@ is_there() {
         hana) has_header boost/hana.hpp ;;
         eigen) has_header Eigen/Core eigen3/Eigen/Core ;;
         doctest) has_header doctest/doctest.h ;;
+        xtensor) has_header xtensor/xtensor.hpp ;;
+        kokkos) has_header Kokkos_Core.hpp trilinos/Kokkos_Core.hpp ;;
         simgrid) has smpirun && has_header smpi/smpi_helpers.h ;;
         doxygen) has doxygen ;;
     esac
@@ -111,11 +113,14 @@ package() {
         debian:doctest) printf 'doctest-dev' ;;
         fedora:doctest | suse:doctest) printf 'doctest-devel' ;;
         arch:doctest) printf 'doctest' ;;
+        debian:xtensor) printf 'libxtensor-dev' ;;
+        # Not in every release, and no reason to fetch the lists.
+        debian:kokkos) ! apt-cache show libtrilinos-kokkos-dev >/dev/null 2>&1 || printf 'libtrilinos-kokkos-dev' ;;
         debian:simgrid) printf 'libsimgrid-dev' ;;
         fedora:simgrid) printf 'simgrid-devel' ;;
         *:cmake) printf 'cmake' ;;
         *:doxygen) printf 'doxygen' ;;
-        other:simgrid | arch:simgrid | suse:simgrid) ;;
+        other:simgrid | arch:simgrid | suse:simgrid | *:xtensor | *:kokkos) ;;
         other:compiler) printf 'a C++20 compiler' ;;
         other:build) printf 'Ninja or Make' ;;
         other:mpich) printf 'MPICH with its development files' ;;

@@ -9,6 +9,7 @@
 #include <support/graphs.hpp>
 
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,6 +117,34 @@ TEST_CASE("from_root: sources that die before the run were copied; only the root
     CHECK(sum_of(of_lent) == 31);
     matrix = Eigen::MatrixXd();
     CHECK(sum_of(of_matrix) == 30);
+}
+
+/// The second column of a matrix, as a Kokkos::View has it.
+struct column_of {
+    static constexpr std::size_t rank = 1;
+    double* matrix;
+    [[nodiscard]] double* data() const { return matrix + 1; }
+    [[nodiscard]] std::size_t extent(std::size_t /*dimension*/) const { return 6; }
+    [[nodiscard]] std::size_t stride(std::size_t /*dimension*/) const { return 3; }
+};
+
+TEST_CASE("elements of another library's strided view") {
+    ep::context world(MPI_COMM_WORLD);
+    std::vector<double> matrix(18);
+    std::iota(matrix.begin(), matrix.end(), 0.0);
+    const column_of column{matrix.data()};
+    const ep::tensor<double, 1> X = ep::placeholder<double>({6});
+    for (const ep::tensor<double, 1>& given :
+         {ep::from_root(column, world.size() - 1), ep::from_root(ep::borrow(column), 0), X}) {
+        ep::tensor<double, 1> Z;
+        Z(i) = 2.0 * given(i);
+        const ep::plan plan = ep::decompose(world, Z);
+        const ep::results made = given.node() == X.node() ? plan.run(world, ep::bind(X, column)) : plan.run(world);
+        const ep::array<double, 1> got = made.get(Z).allgather();
+        for (ep::index at = 0; at < 6; ++at) {
+            CHECK(got(at) == double(2 * (3 * at + 1)));
+        }
+    }
 }
 
 TEST_CASE("an array that is gone when it is read is a sentence") {

@@ -27,7 +27,7 @@ namespace EINPARALLEL_DETAIL {
 /// What immediate einsums take: arrays, views, and whatever a view can be made of.
 template <class T>
 concept DenseOperand = is_a<std::remove_cvref_t<T>, array> || is_a<std::remove_cvref_t<T>, view> ||
-    ForeignTensor<std::remove_reference_t<T>>;
+    ForeignTensor<const std::remove_reference_t<T>>;
 
 auto readable(const DenseOperand auto& operand) {
     const view seen(operand);
@@ -93,8 +93,8 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 }
 
 template <class... Operands>
-struct other_than_dense : refused {
-    static_assert(fits<Operands...>,
+struct other_than_dense : refused, known_tensors<Operands...> {
+    static_assert((OpaqueTensor<Operands> || ...),
                   "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
                   "arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); what ep::padded and "
                   "ep::concatenate make is assigned to one first");
@@ -185,6 +185,12 @@ void einsum_into(Output&& output, const Operands&... operands) {
     } else {
         static_cast<void>(detail::mistaken_subscripts<Text, Operands...>());
     }
+}
+/// Other tensors: refused.
+template <subscripts Text, class... Operands>
+    requires(!(detail::DenseOperand<Operands> && ...))
+detail::other_than_dense<Operands...> einsum_into(const Operands&... /*operands*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY

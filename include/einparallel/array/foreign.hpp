@@ -1,13 +1,16 @@
 #pragma once
-// Other libraries' tensors, recognised by their shape and without including them: Eigen matrices, vectors, maps and
-// tensor maps; std::span, std::vector and std::array; std::mdspan and its ancestors.
+// Other libraries' tensors, recognised by their members and without including them: Eigen matrices, vectors, maps and
+// tensor maps; contiguous ranges; std::mdspan, mdarray and Kokkos::View; xtensor's containers and views.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -34,27 +37,127 @@ concept EigenTensor = requires(M& tensor) {
     {tensor.data()};
 };
 
-/// std::mdspan and mdarray shapes.
+/// The number of dimensions where the type says it, as a std::integral_constant: the size of shape(), rank(), rank.
 template <class M>
-concept Mdspan = requires(M& span) {
-    { std::remove_cvref_t<M>::rank() } -> std::convertible_to<std::size_t>;
-    {span.data_handle()};
-    { span.extent(0) } -> std::convertible_to<index>;
-    { span.stride(0) } -> std::convertible_to<index>;
+auto rank_of() {
+    if constexpr (requires(M & tensor) { tensor.shape(); }) {
+        using Shape = std::remove_cvref_t<decltype(std::declval<M&>().shape())>;
+        if constexpr (requires { std::tuple_size<Shape>::value; }) {
+            return std::integral_constant<std::size_t, std::tuple_size<Shape>::value>();
+        }
+    } else if constexpr (requires { typename std::integral_constant<std::size_t, M::rank()>; }) {
+        return std::integral_constant<std::size_t, M::rank()>();
+    } else if constexpr (requires { typename std::integral_constant<std::size_t, M::rank>; }) {
+        return std::integral_constant<std::size_t, M::rank>();
+    }
+}
+template <class M>
+using rank_of_t = decltype(rank_of<std::remove_cv_t<M>>());
+
+/// Its first element: of xtensor's views data() is the container's.
+template <class M>
+auto first_element(M& tensor) {
+    if constexpr (requires { tensor.data() + tensor.data_offset(); }) {
+        return tensor.data() + tensor.data_offset();
+    } else if constexpr (requires { tensor.data(); }) {
+        return tensor.data();
+    } else if constexpr (requires { tensor.data_handle(); }) {
+        return tensor.data_handle();
+    }
+}
+template <class M>
+using first_element_t = decltype(first_element(std::declval<M&>()));
+
+/// Reads element i of memory at p as p[i]: std::default_accessor does, std::linalg's scaled does not.
+template <class Accessor>
+constexpr bool reads_in_place() {
+    typename Accessor::element_type elements[3]{};
+    const Accessor accessor{};
+    return &accessor.access(elements, 0) == elements && &accessor.access(elements, 2) == elements + 2;
+}
+/// Elements are read by reference, at data() or by such an accessor; true of what has no accessor.
+template <class M>
+inline constexpr bool has_default_access = true;
+template <class M>
+    requires requires {
+        typename M::accessor_type::reference;
+    }
+inline constexpr bool has_default_access<M> = [] {
+    using Accessor = typename M::accessor_type;
+    constexpr bool by_reference = std::is_same_v<typename Accessor::reference, typename Accessor::element_type&>;
+    if constexpr (!by_reference || requires(M & tensor) { tensor.data(); }) {
+        return by_reference;
+    } else {
+        return std::is_empty_v<Accessor> && requires {
+            typename std::enable_if_t<reads_in_place<Accessor>()>;
+        };
+    }
+}();
+/// No mapping of its layout is without strides; true of what has no layout.
+template <class M>
+inline constexpr bool is_always_strided = true;
+template <class M>
+    requires requires {
+        M::is_always_strided();
+    }
+inline constexpr bool is_always_strided<M> = M::is_always_strided();
+
+/// std::mdspan, mdarray and Kokkos::View.
+template <class M>
+concept Mdspan = requires(M& tensor) {
+    typename rank_of_t<M>::value_type;
+    { tensor.extent(0) } -> std::convertible_to<index>;
+    requires rank_of_t<M>::value == 0 || requires {
+        { tensor.stride(0) } -> std::convertible_to<index>;
+    };
+    requires std::is_pointer_v<first_element_t<M>> && has_default_access<M> && is_always_strided<M>;
 };
 
-/// std::span, std::vector, std::array and alike: contiguous, one dimension.
+/// xtensor's containers and views.
+template <class M>
+concept Xtensor = requires(M& tensor) {
+    { tensor.shape()[0] } -> std::convertible_to<index>;
+    { tensor.strides()[0] } -> std::convertible_to<index>;
+    { tensor.data_offset() } -> std::convertible_to<index>;
+    typename rank_of_t<M>::value_type;
+    { first_element(tensor) } -> std::convertible_to<const typename M::value_type*>;
+};
+
+/// Has extents or rows, or elements that two numbers name.
+template <class M>
+inline constexpr bool has_dimensions = (
+    requires(M & tensor) { tensor.shape(); } || requires(M & tensor) { tensor.extent(0); } ||
+    requires(M & tensor) { tensor.rows(); } || requires(M & tensor) { tensor(0, 0); });
+/// std::span, std::vector, std::array and alike: contiguous ranges without more dimensions.
 template <class M>
 concept Sequence = requires(M& elements) {
-    typename std::remove_cvref_t<M>::value_type;
-    { elements.size() } -> std::convertible_to<std::size_t>;
-    { elements.data() } -> std::convertible_to<const typename std::remove_cvref_t<M>::value_type*>;
-    {elements[std::size_t{0}]};
+    { elements.begin() } -> std::contiguous_iterator;
+    { elements.end() } -> std::sized_sentinel_for<decltype(elements.begin())>;
+    { elements.size() } -> std::convertible_to<index>;
+    { elements.data() } -> std::same_as<std::add_pointer_t<decltype(*elements.begin())>>;
+    { elements[std::size_t{0}] } -> std::same_as<decltype(*elements.begin())>;
+    requires !has_dimensions<M>;
 };
 
+/// Of this library, which has views of its own tensors.
+template <class M>
+concept OwnTensor = requires(M& tensor) {
+    { tensor.extents()[0] } -> std::convertible_to<index>;
+};
 /// An object of another library that a view can refer to.
 template <class M>
-concept ForeignTensor = EigenMatrix<M> || EigenTensor<M> || Mdspan<M> || Sequence<M>;
+concept ForeignTensor = !OwnTensor<M> && (EigenMatrix<M> || EigenTensor<M> || Mdspan<M> || Xtensor<M> || Sequence<M>);
+
+/// Has elements, as it seems.
+template <class M>
+inline constexpr bool has_elements_somewhere = (
+    requires(M & tensor) { tensor.data(); } || requires(M & tensor) { tensor.data_handle(); } ||
+    requires(M & tensor) { tensor.shape(); } || requires(M & tensor) { tensor.begin(); });
+/// Another tensor or range.
+template <class M>
+concept OpaqueTensor =
+    has_elements_somewhere<const std::remove_reference_t<M>> && !OwnTensor<const std::remove_reference_t<M>> &&
+    !ForeignTensor<const std::remove_reference_t<M>>;
 
 /// Where its elements lie.
 template <class T, std::size_t Rank>
@@ -95,14 +198,25 @@ auto foreign_block_of(M& object) {
             stride *= made.extents[dimension];
         }
         return made;
-    } else if constexpr (Mdspan<M>) {
-        return [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*all*/) {
-            return foreign_block{object.data_handle(), indices_of(object.extent(Dimension)...),
-                                 indices_of(object.stride(Dimension)...)};
+    } else if constexpr (Mdspan<M> || Xtensor<M>) {
+        constexpr std::size_t rank = rank_of_t<M>::value;
+        foreign_block made{first_element(object), std::array<index, rank>(), std::array<index, rank>()};
+        for (std::size_t dimension = 0; dimension != rank; ++dimension) {
+            if constexpr (Xtensor<M>) {
+                made.extents[dimension] = index(object.shape()[dimension]);
+                made.strides[dimension] = index(object.strides()[dimension]);
+            } else if constexpr (rank > 0) {  // libc++'s mdspan of rank 0 has no stride()
+                made.extents[dimension] = index(object.extent(dimension));
+                made.strides[dimension] = index(object.stride(dimension));
+            }
         }
-        (std::make_index_sequence<Bare::rank()>{});
+        return made;
     } else {
-        return foreign_block{object.data(), indices_of(object.size()), indices_of(1)};
+        const auto count = object.end() - object.begin();
+        expect(index(object.size()) == index(count),
+               "ep::view: size() of this range is not the number of its elements: write ep::view<double, 2>(pointer, "
+               "{m, n})");
+        return foreign_block{object.data(), indices_of(count), indices_of(1)};
     }
 }
 template <ForeignTensor M>

@@ -4,7 +4,9 @@
 #include <einparallel/array/foreign.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <array>
 #include <concepts>
@@ -13,6 +15,22 @@
 #include <type_traits>
 
 namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// Refuses tensors that no view can refer to.
+template <class... M>
+struct known_tensors {};
+template <class... M>
+    requires(OpaqueTensor<M> || ...)
+struct known_tensors<M...> {
+    static_assert(fits<M...>,
+                  "einparallel: the type of this tensor does not say where its elements lie, as Eigen's do, contiguous "
+                  "ranges of one dimension, mdspans with the default accessor, Kokkos' and xtensor's views: write "
+                  "ep::view<double, 2>(pointer, {m, n}, {row_stride, column_stride})");
+};
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// A tensor in memory that it does not own, with strides in elements, of any sign and order. T may be const.
 /// Assigning through labels writes the elements: V(i, k) = A(i, j) * B(j, k). Copying a view copies the reference. An
@@ -59,7 +77,8 @@ public:
         static_assert(std::tuple_size_v<Strides> == Rank, "ep::view: the number of strides differs from the rank");
     }
 
-    /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.
+    /// Eigen matrices, vectors (rank 1), maps and tensor maps, contiguous ranges (std::vector, std::span), mdspans, and
+    /// the views and containers of Kokkos and xtensor.
     template <class Foreign>
         requires detail::ForeignOfRank<std::remove_reference_t<Foreign>, T, Rank> view(
             Foreign&& foreign) {  // implicit: accepted wherever a view is
@@ -67,6 +86,12 @@ public:
             data_ = block.data;
             extents_ = block.extents;
             strides_ = block.strides;
+        }
+
+    /// Other tensors: refused.
+    template <class Other>
+        requires detail::OpaqueTensor<Other> view(Other&& /*tensor*/) {
+            static_cast<void>(detail::known_tensors<Other>());
         }
 
     /// A view of const elements from a view.
@@ -121,5 +146,8 @@ template <class Foreign>
     requires detail::ForeignTensor<std::remove_reference_t<Foreign>> view(Foreign&&)
 ->view<typename detail::foreign_block_t<std::remove_reference_t<Foreign>>::element,
        detail::foreign_block_t<std::remove_reference_t<Foreign>>::rank>;
+template <class Other>
+    requires detail::OpaqueTensor<Other> view(Other&&)
+->view<double, 1>;
 
 }  // namespace einparallel

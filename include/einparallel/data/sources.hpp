@@ -99,6 +99,9 @@ template <detail::DenseOperand Value>
                   "ep::borrow: this object is gone before the run: name it, or from_root takes it without borrow");
     return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
 }
+/// Other tensors: refused.
+template <detail::OpaqueTensor Other>
+detail::known_tensors<Other> borrow(const Other& elements);
 
 /// An input whose elements are in an array, a view or another library's object (an Eigen matrix, vector or map, a
 /// std::span, an mdspan) of rank `root`, which sends every other rank the part that it computes with. Every rank gives
@@ -110,11 +113,12 @@ template <class Value>
         constexpr bool is_borrowed = requires {
             elements.what;
         };
-        static_assert(is_borrowed,
+        static_assert(is_borrowed || detail::OpaqueTensor<Value>,
                       "ep::from_root: an array, a view or another library's object comes first, then its rank");
         if constexpr (is_borrowed) {  // the caller's memory, which every run reads as it is then
             return typename std::remove_cvref_t<Value>::input(detail::input_in_memory(elements.what, root));
         } else {
+            static_cast<void>(detail::known_tensors<Value>());
             return detail::refused();
         }
     } else if constexpr (detail::is_a<Value, array>) {  // no reference: an rvalue
@@ -177,7 +181,8 @@ template <class T, std::size_t Rank, class Value>
         constexpr bool fits = requires {
             requires detail::DenseOperand<Value> && std::is_same_v<detail::input_of<Value>, tensor<T, Rank>>;
         };
-        static_assert(fits,
+        static_cast<void>(detail::known_tensors<Value>());
+        static_assert(fits || detail::OpaqueTensor<Value>,
                       "bind: the value is no array, view, tensor or distributed tensor of the placeholder's element "
                       "type and rank");
         if constexpr (fits && std::is_lvalue_reference_v<Value>) {

@@ -77,9 +77,8 @@ class tensor_target;
 /// elements in the part and those of the old one elsewhere; the handle then stands for that.
 template <class T, std::size_t Rank, class Read, class... Indices>
 class tensor_part : public written_leaf<tensor_part<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
-    using labels = typename Read::labels;
-
 public:
+    using labels = typename Read::labels;
     using tensor_part::written_leaf::written_leaf;
     using tensor_part::written_leaf::operator=;
 
