@@ -239,6 +239,9 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             cut.push_back(dimension);
         }
     }
+    if (cut.empty() && rank > 0 && !begins[0].empty() && held.front().empty()) {
+        cut = {0};  // whole on a rank behind others
+    }
     sort_range(cut, [&](std::size_t a, std::size_t b) { return turns[a] > turns[b]; });
     mesh made;
     for (const std::size_t dimension : cut) {
