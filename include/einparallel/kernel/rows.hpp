@@ -1,9 +1,9 @@
 #pragma once
 // Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
 
-#include <einparallel/kernel/functor_identity.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>

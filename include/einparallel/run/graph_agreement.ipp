@@ -235,7 +235,7 @@ EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::s
 /// Collective. Returns where all ranks have the same graph behind the outputs, after one allreduce. Otherwise all ranks
 /// throw the same sentence: why recording failed on the lowest rank where it did, or the first difference between rank
 /// 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on rank 0 and 6 on rank 2").
-/// Of the application's functors types and bytes are compared (kernel/functor_identity.hpp), of sources nothing.
+/// Of the application's functors types and bytes are compared (kernel/simd/functor_identity.hpp), of sources nothing.
 EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& asked,
                                        const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();

@@ -2,7 +2,7 @@
 // A functor over rows, its types erased, and the functors that its derivative() returns.
 
 #include <einparallel/kernel/function_tree.hpp>
-#include <einparallel/kernel/functor_identity.hpp>
+#include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/notation/compiled.hpp>
 
