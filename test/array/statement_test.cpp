@@ -487,6 +487,13 @@ TEST_CASE("a view of a null pointer has no elements to read or write") {
     CHECK_THROWS_WITH_AS(nowhere(i) = v(i), sentence, ep::error);
     CHECK_THROWS_WITH_AS((ep::einsum_into<"i->i">(v, nowhere)), sentence, ep::error);
     CHECK(double(ep::einsum<"i->">(empty)) == 0);
+    // nor has a part of it, wherever that begins
+    const ep::view<double, 2> rows(nullptr, {3, 4});
+    CHECK_THROWS_WITH_AS(v(j) = rows(1, j), sentence, ep::error);
+    CHECK_THROWS_WITH_AS(v(j) = rows(1, 3 - j), sentence, ep::error);
+    CHECK_THROWS_WITH_AS(rows(2, j) = v(j), sentence, ep::error);
+    CHECK_THROWS_WITH_AS(v(j) = ep::sum(i, ep::slice(rows, {1, 0}, {3, 4})(i, j)), sentence, ep::error);
+    CHECK_THROWS_WITH_AS(v(i) = ep::slice(ep::reshape(rows, {12}), {2}, {6})(i), sentence, ep::error);
 }
 
 TEST_CASE("elements of another size are not the same elements, wherever they begin") {

@@ -268,6 +268,20 @@ TEST_CASE("descriptors that make no sense are refused on every rank") {
               "block_cyclic: the descriptor or the grid is not the same on all ranks");
         CHECK(refused({1, world.rank(), 8, 8, 2, 2, 0, 0, 8 + world.rank()}, {}).empty());
     }
+    const auto at_null = [&](int rank) {
+        const int descriptor[9] = {1, 0, 8, 8, 2, 2, 0, 0, 8};
+        const std::string got = sentence_of([&] {
+            double* const local = world.rank() == rank ? nullptr : memory.data();
+            static_cast<void>(ep::block_cyclic<double>(world, descriptor, {1, std::min(2, world.size())}, local));
+        });
+        CHECK(same_everywhere(world, got));
+        return got;
+    };
+    const int last = std::min(1, world.size() - 1);
+    CHECK(at_null(last) == "block_cyclic: rank " + std::to_string(last) + ": the elements are at a null pointer");
+    if (world.size() > 2) {
+        CHECK(at_null(2).empty());  // which holds nothing
+    }
     const ep::tensor<double, 2> X = ep::placeholder<double>({8, 7}).named("X");
     ep::tensor<double, 2> Z;
     Z(i, j) = 2.0 * X(i, j);

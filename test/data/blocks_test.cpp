@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ep = einparallel;
@@ -139,6 +140,36 @@ TEST_CASE("what is read and written in the same memory is right") {
             return sum;
         }));
     }
+}
+
+TEST_CASE("a tensor that one rank has whole is pinned there, whichever rank it is") {
+    ep::context world(MPI_COMM_WORLD);
+    for (int holder = 0; holder < world.size(); ++holder) {
+        const bool here = world.rank() == holder;
+        for (const auto& [m, n] : {std::pair<ep::index, ep::index>(3, 4), {1, 5}, {1, 1}, {0, 3}}) {
+            std::vector<double> memory(std::size_t(m * n), -1.0);
+            const ep::view<double, 2> mine(memory.data(), {here ? m : 0, n});
+            const ep::distributed<double, 2> y(world, {m, n}, {0, 0}, mine);
+            const ep::tensor<double, 2> A = ep::generate<double>({m, columns}, left_at);
+            const ep::tensor<double, 2> B = ep::generate<double>({columns, n}, right_at);
+            ep::tensor<double, 2> Y;
+            Y(i, k) = A(i, j) * B(j, k);
+            Y.pinned(y.pin());
+            const ep::results run = ep::decompose(world, Y).run(world, ep::into(Y, y));
+            CHECK(run.extra_bytes_sent() == 0);
+            for (std::size_t at = 0; here && at < memory.size(); ++at) {
+                CHECK(memory[at] == product_at(ep::index(at) / n, ep::index(at) % n));
+            }
+        }
+    }
+    // A number has no dimension to cut.
+    const int last = world.size() - 1;
+    double number = 1;
+    const ep::view<double, 0> mine(world.rank() == last ? &number : nullptr, {});
+    const ep::distributed<double, 0> y(world, {}, {}, mine);
+    const std::string said = sentence_of([&] { static_cast<void>(y.pin()); });
+    CHECK(said ==
+          (last == 0 ? "" : "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them"));
 }
 
 TEST_CASE("blocks in no order, several outputs, and one of them twice") {

@@ -231,6 +231,51 @@ TEST_CASE("evaluate takes values of placeholders; one at a null pointer is a sen
           }).find("bind: the elements are at a null pointer") != std::string::npos);
 }
 
+TEST_CASE(
+    "elements at a null pointer are refused before a run begins, whoever reads them, and none are needed of none") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::view<double, 2> nowhere(nullptr, {rows, columns});
+    const int last = world.size() - 1;
+    const ep::array<double, 2> whole = filled(1);
+    for (const int parts : {1, world.size()}) {
+        row_sums graph(ep::placeholder<double>({rows, columns}).named("X"));
+        graph.Z.pinned({{"i", parts}});
+        for (const bool checks : {false, true}) {
+            const ep::plan plan = graph.plan(world, checks);
+            const auto refused = [&](const ep::binding& x) {
+                const std::string said = sentence_of([&] { static_cast<void>(total_of(world, plan, x)); });
+                CHECK(same_everywhere(world, said));
+                return said.find("the elements are at a null pointer") != std::string::npos;
+            };
+            CHECK(refused(ep::bind(graph.X, nowhere)));
+            CHECK(refused(ep::bind(graph.X, ep::view<double, 2>(nullptr, {rows, columns}, {1, rows}))));
+            CHECK(refused(ep::bind(graph.X, ep::from_root(ep::borrow(nowhere), last))));
+            CHECK(refused(ep::bind(graph.X, ep::from_root(nowhere, last))));
+        }
+        for (const bool is_borrowed : {false, true}) {
+            row_sums of(is_borrowed ? ep::from_root(ep::borrow(nowhere), last) : ep::from_root(nowhere, last));
+            of.Z.pinned({{"i", parts}});
+            const std::string said = sentence_of([&] { static_cast<void>(total_of(world, of.plan(world))); });
+            CHECK(said.find("the elements are at a null pointer") != std::string::npos);
+            CHECK(same_everywhere(world, said));
+        }
+        // of another rank's elements nobody looks at the pointer
+        if (world.size() > 1) {
+            row_sums of(ep::from_root(ep::borrow(world.rank() == last ? ep::view<const double, 2>(whole)
+                                                                      : ep::view<const double, 2>(nowhere)),
+                                      last));
+            of.Z.pinned({{"i", parts}});
+            CHECK(total_of(world, of.plan(world)) == 30);
+        }
+    }
+    const std::string hole = sentence_of([&] {
+        const ep::index first = world.rank() == last ? 0 : rows;
+        const ep::view<double, 2> none(nullptr, {rows - first, columns});
+        static_cast<void>(ep::distributed<double, 2>(world, {rows, columns}, {first, 0}, none));
+    });
+    CHECK(hole == "distributed: the parts hold 0 of 30 elements: nobody has the element at (0, 0)");
+}
+
 TEST_CASE("whatever has the data can be bound") {
     ep::context world(MPI_COMM_WORLD);
     const row_sums graph(ep::placeholder<double>({rows, columns}).named("X"));

@@ -96,6 +96,13 @@ TEST_CASE("fingerprints tell sequences apart") {
     CHECK(of(ep::box{{{0, 2}, {1, 3}}}) != of(ep::box{{{0, 2}, {1, 4}}}));
     // empty boxes are alike
     CHECK(of(ep::box{{{0, 0}, {1, 3}}}) == of(ep::no_box(2)));
+    // distributions by who holds what
+    const ep::box upper{{{0, 2}}}, lower{{{2, 4}}};
+    const auto lies = [&](std::vector<ep::box> boxes) { return of(ep::distribution({4}, std::move(boxes))); };
+    CHECK(lies({upper, lower}) == lies({upper, lower, ep::no_box(1), ep::box{{{4, 4}}}}));
+    CHECK(lies({upper, lower}) == of(ep::cut_along({4}, {{{0, 2}}})));
+    CHECK(lies({upper, lower}) != lies({lower, upper}));
+    CHECK(lies({upper, lower}) != lies({upper, ep::no_box(1), lower}));
 }
 
 TEST_CASE("a context: its ranks, a name that was moved from, communicators of a part of the world") {

@@ -5,15 +5,23 @@
 
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/sources.hpp>
+#include <einparallel/graph/gradient.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/notation/operators.hpp>
 #include <einparallel/plan/by_hand.hpp>
 
 #include <support/graphs.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace ep = einparallel;
 using namespace ep::testing;
@@ -25,6 +33,50 @@ namespace {
 ep::einsum_form matrix_product() {
     return {{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
 }
+
+/// ⊕ by magnitude.
+template <bool Largest>
+struct by_magnitude {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    static constexpr T identity() {
+        return Largest ? T(0) : T(1e300);
+    }
+    double operator()(double a, double b) const { return (std::abs(a) > std::abs(b)) == Largest ? a : b; }
+};
+using least_magnitude = by_magnitude<false>;
+using largest_magnitude = by_magnitude<true>;
+
+/// The larger one, if it is larger than what it holds.
+struct holding {
+    double least;
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    static constexpr T identity() {
+        return T(0);
+    }
+    double operator()(double a, double b) const { return std::max({a, b, least}); }
+};
+
+template <class T>
+struct scaled {
+    T by;
+    double operator()(double x) const { return double(by) * x; }
+};
+
+struct quadratic {
+    double factor;
+    double operator()(double x) const { return factor * x * x; }
+    scaled<double> derivative() const { return {2 * factor}; }
+};
+
+/// With bytes between and behind its members.
+struct padded {
+    char letter;
+    double factor;
+    int number;
+    double operator()(double x) const { return factor * x + number + letter; }
+};
 
 }  // namespace
 
@@ -121,6 +173,90 @@ TEST_CASE("extents, structure, sources and options that differ between ranks") {
     renamed.Z->name = "Z of rank " + std::to_string(world.rank());
     const ep::distributed<double, 2> z = ep::evaluate(world, renamed.handle());
     CHECK(z.allgather().size() == 15);
+}
+
+TEST_CASE("functors that differ between ranks, and such as may") {
+    ep::context world(MPI_COMM_WORLD);
+    const bool last = world.rank() == world.size() - 1;
+    EINPARALLEL_LABELS(i, j);
+    const ep::tensor<double, 2> A = ep::generate<double>({4, 3}, [](auto, auto) { return 1.0; });
+    const auto said = [&](auto&& record) {
+        ep::tensor<double, 1> Z;
+        record(Z);
+        Z.named("Z");
+        const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, Z)); });
+        CHECK(same_everywhere(world, got));
+        return got;
+    };
+    const auto mapped = [&](const auto& f) {
+        return said([&](ep::tensor<double, 1>& Z) { Z(i) = ep::sum(j, ep::map(f, A(i, j))); });
+    };
+    const auto differ = [&](const std::string& sentence, const std::string& of) {
+        return world.size() == 1 ? sentence.empty()
+                                 : sentence.find("decompose: vertex 'Z") == 0 && sentence.find("': " + of) < 25 &&
+                                       sentence.ends_with(" on rank " + std::to_string(world.size() - 1));
+    };
+    // The type, of a map, of a join and of an ⊕.
+    const auto once = [](double x) { return x; };
+    const auto twice = [](double x) { return 2 * x; };
+    const std::string types = last ? mapped(twice) : mapped(once);
+    CHECK(differ(types, "functor "));
+    CHECK((world.size() == 1 || types.find("lambda") != std::string::npos));
+    CHECK(differ(last ? said([&](auto& Z) { Z(i) = ep::reduce(least_magnitude{}, A(i, j)); })
+                      : said([&](auto& Z) { Z(i) = ep::reduce(largest_magnitude{}, A(i, j)); }),
+                 "functor "));
+    CHECK(differ(last
+                     ? said([&](auto& Z) { Z(i) = 1.0 + ep::sum(j, ep::join(std::minus<double>(), A(i, j), A(i, j))); })
+                     : said([&](auto& Z) { Z(i) = 1.0 + ep::sum(j, ep::join(std::plus<double>(), A(i, j), A(i, j))); }),
+                 "functor "));
+
+    // What it holds, where the compiler tells it from padding.
+    const bool tells = ep::detail::identity_of<scaled<double>>(&world).is_told;
+    const auto holds = [&](const auto& f) { return differ(mapped(f), "state of functor "); };
+    CHECK(holds(scaled<int>{last ? 3 : 2}));
+    CHECK(holds([is_last = last](double x) { return is_last ? x : 2 * x; }));
+    if (tells) {
+        CHECK(holds(scaled<double>{last ? 3.0 : 2.0}));
+        CHECK(holds(scaled<float>{last ? 3.0F : 2.0F}));
+        CHECK(holds([table = std::array<double, 3>{1, 2, last ? 0.5 : 3.0}](double x) { return x * table[2]; }));
+        CHECK(holds([factor = last ? 0.25 : 0.5, number = 3](double x) { return factor * x + number; }));
+        const auto by = holding{last ? 1.0 : 0.5};
+        CHECK(differ(said([&](auto& Z) { Z(i) = ep::reduce(by, A(i, j)); }), "state of functor "));
+        // A derivative holds what it was made with.
+        const std::string of_slope = sentence_of([&] {
+            const ep::tensor<double, 2> W = ep::generate<double>({4, 3}, [](auto, auto) { return 1.0; });
+            ep::tensor<double, 0> loss;
+            loss() = ep::sum(ep::map(quadratic{last ? 1.5 : 3.5}, W(i, j)));
+            const auto slope = ep::gradient(loss, W);
+            static_cast<void>(ep::decompose(world, slope));
+        });
+        CHECK((of_slope.find("state of functor") != std::string::npos) == (world.size() > 1));
+    }
+
+    // Addresses differ between ranks, padding is no value, and what is more than bytes is not looked into.
+    std::vector<double> own(std::size_t(1 + 1000 * world.rank()), 2.0);
+    const std::vector<double> elsewhere(std::size_t(100'000 * (1 + world.rank())), 2.0);
+    double factor = 2;
+    const double* const perhaps = last ? own.data() : nullptr;
+    CHECK(mapped([&](double x) { return factor * x; }).empty());
+    CHECK(mapped([pointer = own.data(), &elsewhere](double x) { return *pointer * x + elsewhere[0]; }).empty());
+    CHECK(mapped([perhaps, n = 5, big = 2.5](double x) {
+              return perhaps == nullptr ? x : x + n - 5 + big - 2.5;
+          }).empty());
+    CHECK(mapped(std::function<double(double)>([scale = last ? 2.0 : 2.5](double x) { return scale * x; })).empty());
+    CHECK(mapped([own](double x) { return own[0] * x; }).empty());
+    CHECK(mapped(last ? +[](double x) { return x; } : +[](double x) { return x + 0; }).empty());
+    for (const unsigned filled : {0x00U, 0xf0U, 0x5aU}) {
+        alignas(padded) std::array<unsigned char, sizeof(padded)> memory;
+        memory.fill(static_cast<unsigned char>(filled ^ unsigned(world.rank())));
+        auto* const made = new (memory.data()) padded;
+        made->letter = 'a';
+        made->factor = 2.5;
+        made->number = 7;
+        padded copied;
+        std::memcpy(&copied, made, sizeof copied);
+        CHECK(mapped(copied).empty());
+    }
 }
 
 TEST_CASE("a failure while recording on one rank") {

@@ -232,7 +232,14 @@ TEST_CASE(
     // Meanwhile.
     fails = true;
     const std::string late = sentence_of([&] { step(ep::bind(of.W, std::move(w))); });
-    CHECK(late.find("no more; the elements given for 'W' are lost") != std::string::npos);
+    CHECK(late.find("no more; the elements given for 'W' are their handle's no longer, only copies of it keep them") !=
+          std::string::npos);
+    fails = false;
+    w = step(ep::bind(of.W, of.start));
+    const ep::distributed<double, 2> copy = w;
+    fails = true;
+    CHECK(sentence_of([&] { step(ep::bind(of.W, std::move(w))); }).ends_with("only copies of it keep them"));
+    CHECK(equal(copy.allgather(), there));
     fails = false;
     const std::string gone =
         "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what it "

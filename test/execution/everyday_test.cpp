@@ -10,7 +10,6 @@
 #include <cmath>
 #include <sstream>
 #include <string>
-#include <thread>
 
 namespace ep = einparallel;
 using ep::testing::sentence_of;
@@ -201,25 +200,5 @@ TEST_CASE("a distributed tensor prints this rank's part") {
     element << one;
     CHECK(element.str() == (one.held().empty() ? "nothing" : "2.5"));
 }
-
-#ifndef SMPI_H  // whose ranks are threads
-TEST_CASE("a run from another thread, where MPI was not initialised for that, is refused") {
-    int provided = 0;
-    MPI_Query_thread(&provided);
-    if (provided >= MPI_THREAD_SERIALIZED) {
-        return;
-    }
-    ep::context world(MPI_COMM_WORLD);
-    ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value);
-    const ep::plan plan = ep::decompose(world, X);
-    std::string said;
-    std::thread other([&] { said = sentence_of([&] { plan.run(world); }); });
-    other.join();
-    CHECK(said ==
-          "run: another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
-          "MPI_THREAD_SERIALIZED, or call it from the thread that made the context");
-    CHECK(plan.run(world).size() == 1);
-}
-#endif
 
 }  // namespace everyday_test

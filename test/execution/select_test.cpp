@@ -200,7 +200,7 @@ TEST_CASE("a position is bound at the run: a loop plans once") {
 TEST_CASE("what is replaced twice is refused wherever it lies") {
     ep::context world(MPI_COMM_WORLD);
     const std::string twice =
-        "einsum: the left-hand side names index 2 of W.0 twice: say += to add up what is assigned "
+        "einsum: the left-hand side names index 2 of dimension 0 twice: say += to add up what is assigned "
         "to it";
     for (int kind = 0; kind < 60; ++kind) {
         CAPTURE(kind);

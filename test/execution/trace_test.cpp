@@ -193,8 +193,8 @@ TEST_CASE("vertices are told of in their order, and what is thrown there is that
     world.on_vertex([&](std::size_t, std::size_t, const std::string&) { world.release_memory(); });
     ep::trace seen;
     CHECK(sentence_of([&] { static_cast<void>(plan.run(world, seen)); }) ==
-          "run: vertex 'AB', rank 0: release_memory: this context is in a collective call already: sources, functors "
-          "and callbacks must not make another");
+          "run: vertex 'AB', rank 0: release_memory: this context is in a collective call already: sources, functors, "
+          "callbacks and other threads must not make another");
     world.on_vertex(nullptr);
     static_cast<void>(plan.run(world, seen));
     CHECK(!seen.spans().empty());

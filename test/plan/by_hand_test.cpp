@@ -24,7 +24,7 @@ namespace by_hand_test {
 
 namespace {
 
-EINPARALLEL_LABELS(b, f, h, i, j, k, l);
+EINPARALLEL_LABELS(b, f, h, i, j, k, l, v);
 
 /// The cut labels of a vertex, in the order of its labels.
 template <std::size_t Rank>
@@ -276,6 +276,55 @@ TEST_CASE_FIXTURE(two_products, "a rule that names a label which nobody has is r
     CHECK(refused(rivals::along("j")).empty());
     CHECK(refused(rivals::megatron({{"l", "j"}, "", ""})).empty());
     CHECK(refused(rivals::attention_heads("", "", "")).empty());
+}
+
+TEST_CASE("what a label that may not be cut reads may be cut along it: the label stays whole") {
+    const auto A = ep::placeholder<double>({8, 8}).named("A");
+    const auto token = ep::placeholder<int>({8}).named("token");
+    ep::tensor<double, 2> Y, Z = ep::placeholder<double>({8, 8}), longest, sums, products, rows, added, chosen;
+    ep::tensor<double, 1> most, first;
+    ep::tensor<int, 2> places;
+    Y(i, j) = 2.0 * A(i, j);
+    const auto [values, at] = ep::top_k(k, j, Y(i, j), 2);
+    longest(i, k) = values;
+    places(i, k) = at;
+    sums(i, j) = ep::cumsum(j, Y(i, j));
+    products(i, j) = ep::cumprod(i, Y(i, j));
+    rows(i, j) = ep::softmax(j, Y(i, j));
+    most(i) = ep::max(j, Y(i, j));
+    chosen(i, j) = Y(token(i), j);
+    added = Z;
+    added(token(i), j) += Y(i, j);
+    Z(token(i), j) = Y(i, j);
+    first(i) = Y(i, 0);
+    const auto plans_with = [&](const ep::cutting_rule& rule) {
+        return sentence_of([&] {
+            static_cast<void>(ep::plan_with({.processes = 4}, rule, longest, places, sums, products, rows, most, chosen,
+                                            added, Z, first));
+        });
+    };
+    for (const std::string label : {"i", "j"}) {
+        for (const int parts : {2, 4}) {
+            CHECK(plans_with(ep::hand_cuts().cut(Y, {{label, parts}})).empty());
+        }
+        CHECK(plans_with(rivals::along(label)).empty());
+        CHECK(
+            plans_with([&](const ep::vertex_to_cut& each) {
+                return each.from_operands.empty() && each.has(label) ? ep::label_parts{{label, 1}} : each.from_operands;
+            }).empty());
+    }
+    CHECK(plans_with(ep::hand_cuts().cut(Y, {{"i", 2}, {"j", 2}})).empty());
+    CHECK(plans_with(rivals::sqrt()).empty());
+    CHECK(plans_with(rivals::megatron({{"j"}, "i", "", 2})).empty());
+    const ep::plan plan = ep::plan_with({.processes = 4}, ep::hand_cuts().cut(Y, {{"i", 2}, {"j", 2}}), longest);
+    CHECK(cut_of(plan, longest) == ep::label_parts{{"i", 2}});
+    // An input without a name is called what tables call it.
+    const auto B = ep::placeholder<double>({8, 8});
+    ep::tensor<double, 2> C;
+    C(i, j) = B(i, j) * Y(i, j);
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::plan_with({.processes = 4}, ep::hand_cuts().cut(B, {{"i", 2}}), C));
+          }).find("plan_with: 'v0' is an input") == 0);
 }
 
 TEST_CASE("extents of 0 and 1, and tensors of rank 0") {

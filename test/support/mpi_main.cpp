@@ -1,5 +1,8 @@
 // The main of tests that run on several ranks: `mpiexec -n N test_program --ranks=N [doctest's own options]`.
 //
+// EINPARALLEL_TEST_THREADS in the environment is the level of threads, from 0 (single) to 3 (multiple): 1 where it is
+// not said.
+//
 // Fails where the world has another size than --ranks (or EINPARALLEL_TEST_RANKS) says, for a program started by the
 // wrong launcher runs as N worlds of one rank and would pass; fails where no test case ran; ends with the same status
 // on every rank.
@@ -12,6 +15,8 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -66,7 +71,9 @@ void show(int rank, const std::string& output) {
 
 int main(int argc, char** argv) {
     int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    const char* const threads = std::getenv("EINPARALLEL_TEST_THREADS");
+    const std::array levels{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    MPI_Init_thread(&argc, &argv, levels[threads == nullptr ? 1 : std::size_t(std::atoi(threads)) % 4], &provided);
     int rank = 0;
     int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -43,7 +43,7 @@ struct array_leaves {
     template <class Held>
     static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
         for (std::size_t dimension = 0; dimension < Held::rank; ++dimension) {
-            held.data += ranges[dimension].begin * held.strides[dimension];
+            held.data = element_behind(held.data, ranges[dimension].begin * held.strides[dimension]);
             held.extents[dimension] = ranges[dimension].size();
         }
         return held;
@@ -51,8 +51,9 @@ struct array_leaves {
     template <class T, std::size_t Rank, std::size_t Labels>
     static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        array_operand<T, Labels> made{held.data, {}, {}};
-        made.data += strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides);
+        array_operand<T, Labels> made;
+        made.data =
+            element_behind(held.data, strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides));
         return part(made, ranges);
     }
     template <class T, std::size_t Rank, class... Where>

@@ -41,6 +41,12 @@ inline constexpr bool is_a = false;
 template <class T, std::size_t Rank, template <class, std::size_t> class Of>
 inline constexpr bool is_a<Of<T, Rank>, Of> = true;
 
+/// The element so many places behind another one; of a null pointer a null pointer, which checks know.
+template <class T>
+constexpr T* element_behind(T* first, index places) {
+    return first == nullptr ? first : first + places;
+}
+
 /// Strided memory of the user's in an expression.
 template <Element T, std::size_t Rank>
 struct array_operand {

@@ -156,10 +156,11 @@ auto view_of(A&& tensor, index first, const std::array<index, Rank>& extents, co
     if constexpr (is_a<A, array>) {
         const auto held = kept_operand(std::forward<A>(tensor));
         using T = typename A::value_type;
-        return operand_view(owned_operand<T, Rank>{{held.data + first, extents, strides}, held.owner});
+        return operand_view(owned_operand<T, Rank>{{element_behind(held.data, first), extents, strides}, held.owner});
     } else {
         const view seen(tensor);
-        return view<std::remove_pointer_t<decltype(seen.data())>, Rank>(seen.data() + first, extents, strides);
+        return view<std::remove_pointer_t<decltype(seen.data())>, Rank>(element_behind(seen.data(), first), extents,
+                                                                        strides);
     }
 }
 

@@ -49,8 +49,10 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
 template <class T>
 class block_cyclic {
 public:
-    /// Collective. The numbers may have any integral type; LLD may differ between ranks.
-    /// @throws error, the same on every rank, where the descriptor makes no sense or is not the same on all of them
+    /// Collective. The numbers may have any integral type; LLD may differ between ranks. A rank that holds nothing may
+    /// give a null pointer.
+    /// @throws error, the same on every rank, where the descriptor makes no sense or is not the same on all of them, or
+    /// elements are at a null pointer
     template <std::integral I>
     block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
         std::array<index, 9> numbers{};

@@ -68,6 +68,8 @@ EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, 
         require(held[0] * held[1] == 0 || leading >= held[0],
                 {"block_cyclic: rank ", world.rank(), ": the leading dimension is ", leading, ", this rank has ",
                  held[0], " rows"});
+        require(held[0] * held[1] == 0 || local != nullptr,
+                {"block_cyclic: rank ", world.rank(), ": the elements are at a null pointer"});
         made->elements = {static_cast<std::byte*>(local), whole_box(held), {1, leading}, element};
         made->world = world.state();
         for (std::size_t place = 0; place < 8; ++place) {

@@ -123,7 +123,7 @@ public:
 
     /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
     /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
-    /// cut along several dimensions, or ranks in no order
+    /// cut along several dimensions or a number, or ranks in no order
     EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
         return detail::pin_of(*detail::checked(part()).where);
     }

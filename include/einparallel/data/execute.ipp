@@ -69,7 +69,7 @@ public:
         if (seen != nullptr && call_.is_on_device() && failure.empty()) {
             failure = failure_of("run", [&] { seen->add_watched(cache.space.watched(), watched_from); });
         }
-        saying("are lost", [&] { agree(world.control, failure); });
+        saying("are their handle's no longer, only copies of it keep them", [&] { agree(world.control, failure); });
         call_.moves().keep(call_.asked.asked().runs > 1);
         if (!again && call_.asked.asked().runs > 1) {
             call_.moves().offer_kept(cache.kept);

@@ -33,12 +33,11 @@ public:
     }
     /// @pre the elements are not block-cyclic, which have to be sent first
     void read(const box& region, void* destination) const override {
-        if (part_.elements.data == nullptr && !region.empty()) {
-            refuse({description(), ": the elements are at a null pointer"});
-        }
+        check_address(region);
         part_.elements.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
+        check_address(region);
         return part_.elements.borrow(region, strides);
     }
     [[nodiscard]] bool is_on_device() const override { return part_.elements.is_on_device; }
@@ -46,6 +45,7 @@ public:
     [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const strided_box& elements = part_.elements;
+        check_address(elements.held);
         const distributed_part dense = on_host(part_, elements.strides != dense_strides(elements.held));
         const auto* const letters = reinterpret_cast<const char*>(dense.elements.data);
         return fingerprint().add(std::string_view(letters, elements.bytes())).value();
@@ -67,6 +67,12 @@ public:
     [[nodiscard]] const distributed_part& part() const { return part_; }
 
 private:
+    /// @throws error where a null pointer is said to have elements of a box
+    void check_address(const box& region) const {
+        require(part_.elements.data != nullptr || region.empty(),
+                {description(), ": the elements are at a null pointer"});
+    }
+
     distributed_part part_;
     std::optional<int> root_;
 };

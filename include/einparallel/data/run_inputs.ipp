@@ -187,14 +187,14 @@ private:
         const vertex* const given = value_for(input);
         check(input, given);
         const source& value = *given->origin;
-        call_.bound_signature.add(std::uint64_t(number)).add(int(value.kind()));
-        if (call_.asked.asked().check_inputs && value.kind() == source_kind::everywhere) {
+        const bool is_everywhere = value.kind() == source_kind::everywhere;
+        call_.bound_signature.add(std::uint64_t(number)).add(is_everywhere);
+        if (call_.asked.asked().check_inputs && is_everywhere) {
             require(!value.is_on_device(), {"run: the value bound to placeholder '", input.name,
                                             "' is on a device: options.check_inputs compares values of the host"});
             checksums_.emplace_back(number, value.checksum());
         }
-        return value.kind() == source_kind::everywhere ? &value
-                                                       : bring(number, dynamic_cast<const memory_source&>(value));
+        return is_everywhere ? &value : bring(number, dynamic_cast<const memory_source&>(value));
     }
 
     /// Prepares the transfer of a value whose distribution is another one than the plan reads.

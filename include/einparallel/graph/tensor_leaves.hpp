@@ -82,11 +82,11 @@ struct tensor_leaves {
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         return tensor_operand<T, Labels>{view_vertex(handle_of(held), functions, labels, ranges)};
     }
-    /// Of a dimension, as a label.
+    /// Of a dimension, as a label: "W.0", or "dimension 0" where the tensor has no name.
     template <class T, std::size_t Rank>
     static std::string name_of(const tensor_operand<T, Rank>& held, std::size_t dimension) {
-        return (held.node == nullptr || held.node->name.empty() ? "W" : held.node->name) + "." +
-               std::to_string(dimension);
+        const std::string tensor = held.node == nullptr ? "" : held.node->name;
+        return (tensor.empty() ? "dimension " : tensor + ".") + std::to_string(dimension);
     }
     /// An expression as an operand with these labels, a vertex on the way where it is none.
     template <class T, class Labels, class Found, class E>

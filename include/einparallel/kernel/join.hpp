@@ -112,8 +112,8 @@ template <class Out, class Reduce, class Function, class... In>
 class join_kernel final : public detail::work_kernel {
 public:
     /// @param program  of f and ⊕, where somebody asks
-    join_kernel(Reduce reduce, Function function, op_program program = {})
-        : detail::work_kernel({}, std::move(program)), reduce_(std::move(reduce)), function_(std::move(function)) {
+    join_kernel(Reduce reduce, Function called, op_program program = {})
+        : detail::work_kernel({}, std::move(program)), reduce_(std::move(reduce)), function_(std::move(called)) {
         this->work_ = detail::join_work_writer<Out, Reduce, In...>::written(reduce_, function_);
         this->reduction_ = this->work_.reduction;
         if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&

@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
@@ -37,12 +38,16 @@ struct row_reduction {
     const void* functor = nullptr;
     index bytes = 0;  ///< of an element
     std::array<std::byte, 16> identity{};
+    identity_function told = nullptr;  ///< of the functor
 };
 template <class Out, class Reduce>
 row_reduction row_reduction_of(const Reduce& reduce) {
     row_reduction made{row_function_of<0, Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
     const Out identity = Reduce::template identity<Out>();
     __builtin_memcpy(made.identity.data(), &identity, sizeof(Out));
+    if constexpr (!has_op_code<Reduce>) {
+        made.told = &identity_of<Reduce>;
+    }
     return made;
 }
 

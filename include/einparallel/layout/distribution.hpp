@@ -162,7 +162,8 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
 namespace EINPARALLEL_DETAIL {
 
 /// The mesh, its labels being numbers of dimensions, that has these boxes for its blocks, uneven ones with cut points;
-/// nothing where no mesh has. Ranks without elements may stand anywhere if one dimension alone is cut, and else behind.
+/// nothing where no mesh has. Ranks without elements may stand anywhere if one dimension alone is cut, or none of a
+/// tensor that has some, and else behind.
 EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes);
 
 /// True where every rank gathers the same block of a tensor by both.

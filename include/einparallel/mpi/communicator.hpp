@@ -50,7 +50,8 @@ private:
     int size_ = 0;
 };
 
-/// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank brings as many numbers.
+/// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank brings as many numbers. MPICH 4.0
+/// compares them as numbers with a sign: those beyond 2^63 may only be looked at for being all the same.
 EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers);
 
 /// True where it is true on all ranks. Collective.

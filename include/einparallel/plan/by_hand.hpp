@@ -99,7 +99,7 @@ inline namespace EINPARALLEL_WAY {
 ///
 /// The cut that a vertex's operands bring (from_operands): each label has the parts that the first computed operand
 /// with this label was made with, in the order of operands and dimensions; where that takes more ranks than the plan
-/// has, the label stays whole. Inputs bring nothing.
+/// has, or the label may not be cut, it stays whole. Inputs bring nothing.
 ///
 /// Needs no MPI; the same call gives the same plan on every rank.
 /// @throws error: options that make no sense, a graph whose recording failed; a label that the vertex does not have or

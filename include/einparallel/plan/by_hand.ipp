@@ -37,11 +37,11 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> hand_cuts::made_before_rounding(const
 
 EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
     std::size_t missing = cuts_.size();
-    for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        const bool is_cut = cuts_.contains(each);
-        detail::require(
-            !is_cut || !each->is_input(),
-            {"plan_with: '", each->name, "' is an input, which rests as the vertices that read it are cut"});
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const bool is_cut = cuts_.contains(graph.vertices[number]);
+        detail::require(!is_cut || !graph.vertices[number]->is_input(),
+                        {"plan_with: '", is_cut ? graph.name_of(number) : "",
+                         "' is an input, which rests as the vertices that read it are cut"});
         missing -= is_cut ? 1 : 0;
     }
     const std::string who = cuts_.size() == 1
@@ -66,8 +66,8 @@ EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& c
     return made;
 }
 
-/// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
-/// as far as the ranks suffice.
+/// The cut that a vertex's operands bring: by label that may be cut, the parts into which the first operand that cuts
+/// it is cut there, as far as the ranks suffice.
 EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<state>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
@@ -78,7 +78,8 @@ EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, st
         for (std::size_t dimension = 0; dimension < made.size() && !form.is_viewed(operand); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input].ranks.parts(made[dimension]);
-            if (label != no_label && wanted <= processes / cut.size() && cut.parts(label) == 1) {
+            if (label != no_label && graph.vertices[number]->may_cut(label) && wanted <= processes / cut.size() &&
+                cut.parts(label) == 1) {
                 cut.axes.push_back({label, wanted});
             }
         }

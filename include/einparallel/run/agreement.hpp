@@ -33,6 +33,7 @@ public:
     }
     EINPARALLEL_INLINE fingerprint& add(std::string_view text);
     EINPARALLEL_INLINE fingerprint& add(const box& region);
+    /// Equal where distributions are, however they are described: ranks without elements do not count.
     EINPARALLEL_INLINE fingerprint& add(const distribution& where);
 
     [[nodiscard]] std::uint64_t value() const { return value_; }

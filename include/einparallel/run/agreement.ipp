@@ -38,10 +38,10 @@ EINPARALLEL_SELDOM fingerprint& fingerprint::add(const distribution& where) {
     add(where.bounds());
     for (int rank = 0; rank < where.holders(); ++rank) {
         for (const box& held : where.boxes_of(rank)) {
-            add(held);
+            held.empty() ? *this : add(rank).add(held);
         }
     }
-    return add(where.holders());
+    return *this;
 }
 
 EINPARALLEL_SELDOM std::string failure_of(std::string_view doing, function_ref<void()> f) {

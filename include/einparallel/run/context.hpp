@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,13 +34,30 @@ struct context_state {
     communicator payload;                                     ///< elements
     communicator control;                                     ///< agreements
     std::uint64_t plans = 0;                                  ///< made on it
-    bool busy = false;                                        ///< a collective call is under way on this rank
-    const void* thread = nullptr;                             ///< the only one that may call MPI; null: any
+    std::atomic<bool> busy = false;                           ///< a collective call is under way on this rank
     std::function<void()> progress;                           ///< the application's, or empty
     vertex_function vertices;                                 ///< the application's, or empty
     std::vector<std::shared_ptr<const memory_space>> spaces;  ///< of devices, made for it; outlive the caches
     int node_rank = -1;                               ///< number among the ranks of its node, where that is known
     std::vector<std::shared_ptr<plan_cache>> caches;  ///< by memory space; go before the communicators
+};
+
+/// A call of the library that calls MPI, on a thread that may: MPI's main one below MPI_THREAD_SERIALIZED, one thread
+/// at a time there, any at MPI_THREAD_MULTIPLE.
+class mpi_use : private not_copied {
+public:
+    /// `doing` begins the sentence of what is thrown where the thread may not, before MPI is called. Local.
+    EINPARALLEL_INLINE explicit mpi_use(const char* doing);
+    ~mpi_use() {
+        if (is_outermost_) {
+            release();
+        }
+    }
+
+private:
+    EINPARALLEL_INLINE static void release();
+
+    bool is_outermost_ = false;  ///< of the calls inside each other that have MPI alone
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
@@ -51,14 +69,19 @@ public:
     ~exclusive() { world_.busy = false; }
 
 private:
+    mpi_use use_;
     context_state& world_;
 };
+
+EINPARALLEL_INLINE std::shared_ptr<context_state> new_state(MPI_Comm ranks);
 
 }  // namespace EINPARALLEL_DETAIL
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
 /// control traffic, so that messages of the application's on the same communicator never meet the library's. Works at
-/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory.
+/// MPI_THREAD_SINGLE; calls on other threads than MPI's main one need MPI_THREAD_SERIALIZED, calls of several threads
+/// at the same time, each on a context that no other one uses meanwhile, MPI_THREAD_MULTIPLE. Move-only. Keeps what
+/// plans need to run again: programs, datatypes, memory.
 ///
 ///     ep::context world{MPI_COMM_WORLD};
 class context {
@@ -66,7 +89,7 @@ public:
     /// Collective over `ranks`. MPI must be initialised; initialising and finalising it stays the application's.
     /// Where OpenMP is linked and was not told how many threads to use, the ranks of a node share its processors.
     /// @throws error, mpi_error
-    explicit context(MPI_Comm ranks) : state_(std::make_shared<detail::context_state>(ranks)) {}
+    explicit context(MPI_Comm ranks) : state_(detail::new_state(ranks)) {}
 
     /// Of no ranks: refused.
     template <class Ranks = void>

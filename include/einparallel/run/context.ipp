@@ -15,20 +15,51 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
-    int provided = MPI_THREAD_SINGLE;
-    check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
-    thread = provided < MPI_THREAD_SERIALIZED ? progress_hook::this_thread() : nullptr;
 }
 
-EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
-    require(world_.thread == nullptr || world_.thread == progress_hook::this_thread(),
+EINPARALLEL_SELDOM std::shared_ptr<context_state> new_state(MPI_Comm ranks) {
+    const mpi_use use("context");
+    return std::make_shared<context_state>(ranks);
+}
+
+/// The thread that has MPI alone, of all contexts; null: none.
+EINPARALLEL_SELDOM std::atomic<const void*>& only_thread() {
+    static std::atomic<const void*> only = nullptr;
+    return only;
+}
+
+EINPARALLEL_SELDOM mpi_use::mpi_use(const char* doing) {
+    int level = MPI_THREAD_MULTIPLE;
+    int is_main = 1;
+    if (mpi_is_running()) {
+        check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+        check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+    }
+#if defined(SMPI_H)  // SimGrid 3.32: the main thread is that of rank 0 alone
+    is_main = 1;
+#endif
+    require(level >= MPI_THREAD_SERIALIZED || is_main != 0,
+            {doing, ": this thread is not MPI's main one, and MPI was initialised with MPI_THREAD_",
+             level == MPI_THREAD_SINGLE ? "SINGLE" : "FUNNELED",
+             ": another thread needs MPI_THREAD_SERIALIZED, several at the same time need MPI_THREAD_MULTIPLE"});
+    const void* taken = nullptr;
+    const void* const mine = progress_hook::this_thread();
+    is_outermost_ = level == MPI_THREAD_SERIALIZED && only_thread().compare_exchange_strong(taken, mine);
+    require(taken == nullptr || taken == mine,
             {doing,
-             ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
-             "MPI_THREAD_SERIALIZED, or call it from the thread that made the context"});
-    require(!world_.busy,
+             ": another thread is in a call of the library, and MPI was initialised with MPI_THREAD_SERIALIZED: calls "
+             "at the same time need MPI_THREAD_MULTIPLE"});
+}
+
+EINPARALLEL_SELDOM void mpi_use::release() {
+    only_thread() = nullptr;
+}
+
+EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : use_(doing), world_(world) {
+    require(!world_.busy.exchange(true),
             {doing,
-             ": this context is in a collective call already: sources, functors and callbacks must not make another"});
-    world_.busy = true;
+             ": this context is in a collective call already: sources, functors, callbacks and other threads must not "
+             "make another"});
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

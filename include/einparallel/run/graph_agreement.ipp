@@ -4,6 +4,7 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/join.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/json_writer.hpp>
@@ -13,11 +14,16 @@
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/pins.hpp>
 
+#if __has_include(<cxxabi.h>)
+#include <cxxabi.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +33,18 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The name of a type as its program has it.
+EINPARALLEL_SELDOM std::string readable_type(std::string_view name) {
+    std::string readable(name);
+#if __has_include(<cxxabi.h>)
+    int status = 0;
+    char* const written = abi::__cxa_demangle(readable.c_str(), nullptr, nullptr, &status);
+    readable = written != nullptr ? written : readable;
+    std::free(written);
+#endif
+    return readable;
+}
 
 /// What a graph consists of, fact by fact, as one text: subject, quantity and value of each fact, closed by \x1f, \x1f
 /// and \n. The structure first, then extents by label, then the inputs' own: the first difference between two ranks is
@@ -82,6 +100,8 @@ public:
     }
 
     const std::string& text() const { return text_; }
+    /// What the application's functors hold; empty where there are none, or the compiler does not tell.
+    std::string states() const { return tells_states_ ? states_ : std::string(); }
 
 private:
     /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
@@ -131,7 +151,22 @@ private:
         add(who, "einsum", each.form.text());
         add(who, "formula", each.work->program().formula());
         add(who, "program", each.work->program().text());
+        if (const auto* const joins = dynamic_cast<const work_kernel*>(each.work.get()); joins != nullptr) {
+            const row_reduction& by = joins->work().reduction;
+            add_functor(who, by.told, by.functor);
+            for_each_in(joins->work().calls,
+                        [&](const row_call& call) { add_functor(who, call.identity, call.functor); });
+        }
         add(who, "operands", numbers_text(graph.inputs[number], ","));
+    }
+
+    void add_functor(const std::string& who, identity_function told, const void* functor) {
+        if (told != nullptr) {
+            const functor_identity known = told(functor);
+            add(who, "functor", readable_type(known.type));
+            states_.append(who).append("\x1fstate of functor\x1f").append(std::to_string(known.state)).append("\n");
+            tells_states_ = tells_states_ && known.is_told;
+        }
     }
 
     void add_source(const std::string& who, const vertex& each) {
@@ -150,6 +185,8 @@ private:
 
     bool keeps_;  ///< whether elements last makes a difference
     std::string text_;
+    std::string states_;
+    bool tells_states_ = true;
 };
 
 /// A subject as a reader would say it: "#3, label i" as "vertex 'Z', label i".
@@ -198,12 +235,13 @@ EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::s
 /// Collective. Returns where all ranks have the same graph behind the outputs, after one allreduce. Otherwise all ranks
 /// throw the same sentence: why recording failed on the lowest rank where it did, or the first difference between rank
 /// 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on rank 0 and 6 on rank 2").
-/// What functors and sources compute is not compared.
+/// Of the application's functors types and bytes are compared (kernel/simd/functor_identity.hpp), of sources nothing.
 EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& asked,
                                        const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();
     einsum_graph graph;
     std::string facts;
+    std::string states;
     const std::string failure = failure_of("decompose: rank " + std::to_string(control.rank()), [&] {
         graph = collect(outputs);
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
@@ -215,31 +253,38 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
         graph_facts collected(asked);
         collected.add(graph);
         facts = collected.text();
+        states = collected.states();
     });
     /// Throws the first difference from rank 0 that some rank has.
-    const auto compare = [&] {
-        std::uint64_t length = facts.size();
+    const auto compare = [&](const std::string& text) {
+        std::uint64_t length = text.size();
         broadcast(control, &length, sizeof length, 0);
         std::string on_root;
-        agree(control, failure_of("decompose", [&] { on_root = facts, on_root.resize(length); }));
+        agree(control, failure_of("decompose", [&] { on_root = text, on_root.resize(length); }));
         broadcast(control, on_root.data(), on_root.size(), 0);
-        const bool same = on_root == facts || on_root.empty() || facts.empty();
-        agree(control, same ? std::string() : first_difference(on_root, facts, graph, control.rank()));
+        const bool same = on_root == text || on_root.empty() || text.empty();
+        agree(control, same ? std::string() : first_difference(on_root, text, graph, control.rank()));
     };
-    std::uint64_t mine = fingerprint().add(facts).value();
-    agreement_numbers least{std::uint64_t(failure.empty() ? control.size() : control.rank()), mine, ~mine};
+    const std::uint64_t mine = fingerprint().add(facts).value();
+    constexpr std::uint64_t any = ~std::uint64_t{0} >> 1U;
+    const std::uint64_t state = fingerprint().add(states).value() >> 1U;
+    agreement_numbers least{std::uint64_t(failure.empty() ? control.size() : control.rank()), mine, ~mine,
+                            states.empty() ? any : state, states.empty() ? any : any - state};
     least_of_all(control, "decompose", least);
     if (least[0] < std::uint64_t(control.size())) {
         graph_facts inputs({});  // einsums fail where ranks gave an input with other extents
         facts = failure_of("", [&] { inputs.add_inputs(outputs); }).empty() ? inputs.text() : std::string();
-        compare();
+        compare(facts);
         agree(control, failure);
     }
-    if (least[1] == ~least[2]) {
-        return;
+    if (least[1] != ~least[2]) {
+        compare(facts);
+        throw error("decompose: the graph is not the same on all ranks");
     }
-    compare();
-    throw error("decompose: the graph is not the same on all ranks");
+    if (least[3] < any - least[4]) {  // of the ranks that tell
+        compare(states);
+        throw error("decompose: functors do not hold the same on all ranks");
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

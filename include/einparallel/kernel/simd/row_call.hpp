@@ -2,6 +2,7 @@
 // A functor over rows, its types erased, and the functors that its derivative() returns.
 
 #include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -22,6 +23,7 @@ struct row_call {
     const void* functor = nullptr;
     /// Of one of the application's that has a derivative(): that by an argument. @throws what derivative() throws
     derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
+    identity_function identity = nullptr;
 };
 
 /// A functor that another one's derivative() returned.
@@ -44,6 +46,9 @@ constexpr std::string_view name_of_functor() {
 template <unsigned Numbers, class Value, class... T, class Function>
 row_call call_of(const Function& function) {
     row_call made{row_function_of<Numbers, Function, Value, T...>(), state_of(function)};
+    if constexpr (!has_op_code<Function>) {
+        made.identity = &identity_of<Function>;
+    }
     if constexpr (!has_op_code<Function> && requires { function.derivative(); }) {
         made.derivative = [](const void* functor, std::size_t argument) {
             derived_call derived;

@@ -1,0 +1,60 @@
+#pragma once
+// What tells a functor of the application's from one on another rank: its type, and its bytes as far as they can be
+// compared.
+
+#include <einparallel/notation/compiled.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+#if defined(__has_builtin) && !defined(__CUDACC__)
+#if __has_builtin(__builtin_clear_padding)
+#define EINPARALLEL_DETAIL_CLEARS_PADDING 1
+#endif
+#endif
+
+struct functor_identity {
+    std::string_view type;    ///< as type_info::name() has it
+    std::uint64_t state = 0;  ///< a hash of its bytes; 0: copies are more than bytes, or there are none
+    bool is_told = true;      ///< false: this compiler does not tell its padding from its bytes
+};
+
+/// A hash of 8-byte words. Those that may be an address, which differs between ranks, count as 0: bits 48 to 55 of an
+/// address are 0.
+inline std::uint64_t hash_of_state(const std::uint64_t* words, std::size_t count, bool has_addresses) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (std::size_t word = 0; word < count; ++word) {
+        const bool is_address = has_addresses && (words[word] >> 48U & 0xffU) == 0;
+        hash = (hash ^ (is_address ? 0 : words[word])) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 32U;
+    }
+    return hash;
+}
+
+template <class Function>
+functor_identity identity_of(const void* functor) {
+    functor_identity made{typeid(Function).name()};
+    if constexpr (std::is_trivially_copyable_v<Function> && !std::is_empty_v<Function>) {
+        constexpr bool has_addresses = alignof(Function) >= alignof(void*);
+        alignas(Function) std::array<std::uint64_t, (sizeof(Function) + 7) / 8> words{};
+        __builtin_memcpy(words.data(), functor, sizeof(Function));
+#if defined(EINPARALLEL_DETAIL_CLEARS_PADDING)
+        __builtin_clear_padding(reinterpret_cast<Function*>(words.data()));
+#else
+        made.is_told = std::has_unique_object_representations_v<Function>;
+#endif
+        made.state = hash_of_state(words.data(), words.size(), has_addresses);
+    }
+    return made;
+}
+
+/// The identity of the functor at an address; null for the library's own.
+using identity_function = functor_identity (*)(const void* functor);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
