@@ -176,9 +176,14 @@ TEST_CASE("plans for the fewest bytes send per rank what the best grid sends") {
             const node product =
                 einsum("bij,bjk->bik", {input({shape.c, shape.m, shape.k}), input({shape.c, shape.k, shape.n})});
             const plan made = decompose_vertices({.processes = p, .objective = objective::bytes}, {product});
-            const integer_grid best = best_grid(shape, p);
-            CHECK(bytes_of_busiest(made) == doctest::Approx(8 * best.words));
-            CHECK(static_cast<double>(made.bytes_sent()) == doctest::Approx(8 * best.total_words));
+            // Of the numbers of ranks that compete, each cut as is best.
+            double least = std::numeric_limits<double>::infinity();
+            for (int ranks = p - p / 10; ranks <= p; ++ranks) {
+                least = std::min(least, best_grid(shape, ranks).total_words);
+            }
+            CHECK(static_cast<double>(made.bytes_sent()) <= 8 * least * (1 + 1e-9));
+            const integer_grid even = best_grid(shape, made.vertices().back().work.ranks.size());
+            CHECK(bytes_of_busiest(made) <= 8 * even.words * (1 + 1e-2));
         }
     }
 }
@@ -192,12 +197,15 @@ TEST_CASE("plans for the fewest bytes move no more in all than any grid where ex
                 einsum("bij,bjk->bik", {input({shape.c, shape.m, shape.k}), input({shape.c, shape.k, shape.n})});
             const plan made = decompose_vertices({.processes = p, .objective = objective::bytes}, {product});
             double least = std::numeric_limits<double>::infinity();
-            for (int c = 1; c <= p; ++c) {
-                for (int m = 1; m <= p; ++m) {
-                    for (int n = 1; n <= p; ++n) {
-                        const int k = p / (c * m * n);
-                        if (c * m * n * k == p && c <= shape.c && m <= shape.m && n <= shape.n && k <= shape.k) {
-                            least = std::min(least, grid_of(shape, c, m, n, k).total_words);
+            for (int ranks = p - p / 10; ranks <= p; ++ranks) {  // that compete
+                for (int c = 1; c <= ranks; ++c) {
+                    for (int m = 1; m <= ranks; ++m) {
+                        for (int n = 1; n <= ranks; ++n) {
+                            const int k = ranks / (c * m * n);
+                            if (c * m * n * k == ranks && c <= shape.c && m <= shape.m && n <= shape.n &&
+                                k <= shape.k) {
+                                least = std::min(least, grid_of(shape, c, m, n, k).total_words);
+                            }
                         }
                     }
                 }

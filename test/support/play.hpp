@@ -244,8 +244,7 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
                             operands,
                             {memory.first(call.output, touched.writes.front().region), of.form.output, output_strides},
                             call.mode};
-    call.rows.along == no_label ? of.work->contract(blocks)
-                                   : detail::softmax_block<double>(blocks, call.rows.along);
+    call.rows.along == no_label ? of.work->contract(blocks) : detail::softmax_block<double>(blocks, call.rows.along);
 }
 
 /// Runs the work of one step.

@@ -167,7 +167,7 @@ private:
         if (done.what == activity::contract) {
             const block_call call = described(done, hook);
             done.rows.along == no_label ? space.contract(*work, call)
-                                           : space.softmax(work->program().type(), call, done.rows.along);
+                                        : space.softmax(work->program().type(), call, done.rows.along);
         } else if (done.what != activity::read) {
             const prepared_block& from = done.operands.front();
             const box_pair boxes{done.extents,           into,         done.output.strides,

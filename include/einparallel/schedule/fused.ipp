@@ -27,7 +27,7 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
 /// The softmax that four einsums are, by the labels of the last one; none where they are another thing. Equal tensors
 /// come first, so they give labels the same numbers (recording_builder::record).
 EINPARALLEL_INLINE row_read softmax_of(const einsum_form& largest, const einsum_form& exponentials,
-                                           const einsum_form& sums, const einsum_form& quotient) {
+                                       const einsum_form& sums, const einsum_form& quotient) {
     if (!largest.reads.empty() || !exponentials.reads.empty()) {
         return {};
     }

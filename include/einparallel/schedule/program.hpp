@@ -67,8 +67,8 @@ struct read_source {
 };
 
 /// The labels of a call's only operand where they are not those of its vertex's form: the rows of a softmax, which is
-/// called in the place of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that ranks
-/// hand on, which has the output's order.
+/// called in the place of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that
+/// ranks hand on, which has the output's order.
 struct row_read {
     std::vector<label_id> labels{};  ///< none: those of the form
     label_id along = no_label;       ///< of a softmax; none: the kernel reads them

@@ -9,6 +9,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/state.ipp>
@@ -102,7 +103,7 @@ private:
         double elements = 1;   ///< under bytes and paper: of all blocks together
         double sharers = 1;    ///< at least
         double side = 0;       ///< the longest of the block
-        bool is_exact = true;  ///< all labels are decided
+        bool is_exact = true;  ///< all labels are decided, and blocks even
     };
 
     /// The parts that labels have at least, and those that they may have.
@@ -146,7 +147,8 @@ private:
                 }
             }
             made.elements /= of_a_rank ? left(own, has_begun) : 1;
-            made.is_exact = of_.label == of_.parts.size();
+            made.is_exact =
+                of_.label == of_.parts.size() && all_in(family_.points, [](const auto& each) { return each.empty(); });
             return made;
         }
 
@@ -219,7 +221,7 @@ private:
     lasting_work lasting_;
     double operations_;
     std::vector<std::size_t> element_bytes_;  // by operand, then of the output
-    std::vector<bool> is_viewed_;             // …
+    std::vector<bool> is_viewed_;             // by the same: read at functions of labels
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
