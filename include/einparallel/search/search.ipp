@@ -221,6 +221,7 @@ private:
                 continue;
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
+            of.grow_each_number();
             // What one would try by hand: cuts along one label, and along two about equally often.
             const std::size_t labels =
                 factors_.size() <= few_vertices ? factors_.vertex_at(variable).extents.size() : 0;
@@ -228,7 +229,6 @@ private:
                 of.follow({{{label_id(label), divisors[(divisors.size() - 1) / 2]}}});
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
-            of.grow_each_number();
             while (!any_in(of.states, finished) && of.grow(first_states)) {
             }
         }
