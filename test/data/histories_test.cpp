@@ -69,7 +69,7 @@ TEST_CASE("one rank has let go: a layout described in another way is the same la
     ep::tensor<double, 1> Z;
     Z(j) = X(i, j);
     Z.pinned({{"j", std::min(world.size(), int(columns))}});
-    for (const std::size_t runs : {1, 5}) {
+    for (const std::size_t runs : {1UL, 5UL}) {
         const ep::plan plan = ep::decompose(world, {.runs = runs}, Z);
         const auto is_right = [&](const ep::binding& x) {
             const ep::distributed<double, 1> z = plan.run(world, x);
@@ -146,7 +146,7 @@ TEST_CASE("random histories: what went wrong on some ranks leaves later runs rig
     Y.pinned({{"i", std::min(2, world.size())}});
     Z.pinned({{"j", std::min(world.size(), int(columns))}});
     std::vector<ep::plan> plans;
-    for (const std::size_t runs : {1, 5}) {
+    for (const std::size_t runs : {1UL, 5UL}) {
         plans.push_back(ep::decompose(world, {.runs = runs}, Z));
     }
     std::vector<ep::distributed<double, 2>> layouts;

@@ -8,6 +8,7 @@
 
 #include <support/graphs.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <numeric>
 #include <optional>

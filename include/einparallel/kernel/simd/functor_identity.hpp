@@ -42,7 +42,7 @@ functor_identity identity_of(const void* functor) {
     functor_identity made{typeid(Function).name()};
     if constexpr (std::is_trivially_copyable_v<Function> && !std::is_empty_v<Function>) {
         constexpr bool has_addresses = alignof(Function) >= alignof(void*);
-        alignas(Function) std::array<std::uint64_t, (sizeof(Function) + 7) / 8> words{};
+        alignas(Function) alignas(std::uint64_t) std::array<std::uint64_t, (sizeof(Function) + 7) / 8> words{};
         __builtin_memcpy(words.data(), functor, sizeof(Function));
 #if defined(EINPARALLEL_DETAIL_CLEARS_PADDING)
         __builtin_clear_padding(reinterpret_cast<Function*>(words.data()));
