@@ -212,16 +212,17 @@ TEST_CASE("functors that differ between ranks, and such as may") {
 
     // What it holds, where the compiler tells it from padding.
     const bool tells = ep::detail::identity_of<scaled<double>>(&world).is_told;
-    const auto holds = [&](const auto& f) { return differ(mapped(f), "state of functor "); };
+    const auto holds = [&](const auto& f) { return differ(mapped(f), "hash of what a functor holds "); };
     CHECK(holds(scaled<int>{last ? 3 : 2}));
     CHECK(holds([is_last = last](double x) { return is_last ? x : 2 * x; }));
     if (tells) {
         CHECK(holds(scaled<double>{last ? 3.0 : 2.0}));
         CHECK(holds(scaled<float>{last ? 3.0F : 2.0F}));
+        CHECK(holds([factor = 2.0, number = last ? 5 : 4](double x) { return factor * x + number; }));
         CHECK(holds([table = std::array<double, 3>{1, 2, last ? 0.5 : 3.0}](double x) { return x * table[2]; }));
         CHECK(holds([factor = last ? 0.25 : 0.5, number = 3](double x) { return factor * x + number; }));
         const auto by = holding{last ? 1.0 : 0.5};
-        CHECK(differ(said([&](auto& Z) { Z(i) = ep::reduce(by, A(i, j)); }), "state of functor "));
+        CHECK(differ(said([&](auto& Z) { Z(i) = ep::reduce(by, A(i, j)); }), "hash of what a functor holds "));
         // A derivative holds what it was made with.
         const std::string of_slope = sentence_of([&] {
             const ep::tensor<double, 2> W = ep::generate<double>({4, 3}, [](auto, auto) { return 1.0; });
@@ -230,7 +231,7 @@ TEST_CASE("functors that differ between ranks, and such as may") {
             const auto slope = ep::gradient(loss, W);
             static_cast<void>(ep::decompose(world, slope));
         });
-        CHECK((of_slope.find("state of functor") != std::string::npos) == (world.size() > 1));
+        CHECK((of_slope.find("hash of what a functor holds") != std::string::npos) == (world.size() > 1));
     }
 
     // Addresses differ between ranks, padding is no value, and what is more than bytes is not looked into.

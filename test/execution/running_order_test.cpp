@@ -189,6 +189,27 @@ TEST_CASE("a running sum whose operand has another order of dimensions") {
     CHECK((got(0, 0) == 1 && got(0, 1) == 3 && got(1, 0) == 3 && got(1, 1) == 7));
 }
 
+TEST_CASE("the gradient of a running sum along a diagonal") {
+    ep::context world(MPI_COMM_WORLD);
+    ep::array<double, 2> a({3, 3});
+    a(i, j) = 3.0 * ep::iota(i) + ep::iota(j) + 1.0;
+    const ep::tensor<double, 2> A = ep::from_root(a, 0);
+    ep::tensor<double, 1> sums, products;
+    sums(i) = ep::cumsum(i, A(i, i));
+    products(i) = ep::cumprod(i, A(i, i));
+    ep::tensor<double, 0> loss;
+    loss() = ep::sum(i, sums(i) * sums(i)) + ep::sum(i, products(i));
+    const ep::tensor<double, 2> slope = ep::gradient(loss, A);
+    const ep::array<double, 2> got = ep::evaluate(world, slope).allgather();
+    // Of squares of 1, 6, 15, and of 1, 5, 45.
+    const double expected[3] = {2.0 * (1 + 6 + 15) + 1 + 5 + 45, 2.0 * (6 + 15) + 1 + 9, 2.0 * 15 + 5};
+    for (index row = 0; row < 3; ++row) {
+        for (index column = 0; column < 3; ++column) {
+            CHECK(got(row, column) == doctest::Approx(row == column ? expected[row] : 0));
+        }
+    }
+}
+
 TEST_CASE("random running sums, cut in any way, and their gradients") {
     ep::context world(MPI_COMM_WORLD);
     drawn random{std::mt19937(59)};

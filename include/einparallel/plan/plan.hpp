@@ -123,8 +123,8 @@ public:
     /// seconds under `time`; whether the search looked at it or not, plans by hand among them. The plan's own cost
     /// where the search was exact. Under time any number of ranks may be idle in a vertex. Under paper and bytes, where
     /// one rank alone would move nothing, it speaks of plans whose vertices are cut over nine tenths of the ranks that
-    /// their extents can be cut over, or more. Products are those of the plan, in its order. Nothing of plans made by
-    /// hand.
+    /// their extents can be cut over, or more. Options that restrict cuts (algorithm, powers_of_two) restrict
+    /// what it speaks of. Products are those of the plan, in its order. Nothing of plans made by hand.
     [[nodiscard]] std::optional<double> lower_bound() const { return making_.lower_bound; }
 
     /// (label, parts) for every label of the vertex that makes `made`.

@@ -54,6 +54,15 @@ public:
     /// Whether vectors for any number of ranks are its, too, or those for usual numbers alone.
     bool has_others = true;
 
+    /// What a state takes, in those of a vertex whose operands lie in blocks: boxes are worked out for every rank.
+    std::size_t weight() const {
+        bool has_boxes = false;
+        for (std::size_t operand = 0; operand < einsum_->operands.size(); ++operand) {
+            has_boxes = has_boxes || einsum_->form.is_viewed(operand);
+        }
+        return has_boxes ? std::size_t(asked_->processes) : 1;
+    }
+
     /// True where there are others.
     bool may_have_others() const {
         return any_in(may_be_.families, [](const auto& each) { return each.any_from > 0; });

@@ -203,7 +203,7 @@ private:
                                           std::vector<state>& into) {
         const std::size_t before = into.size();
         const bool all = factors_.states_of(variable).placements_of(of, most, into);
-        effort_.add(into.size() - before);
+        effort_.add((into.size() - before) * factors_.states_of(variable).weight());
         return all;
     }
 

@@ -250,7 +250,7 @@ private:
             const bool is_next = of.unlisted_rest() <= rest;
             const std::size_t before = of.vectors.size();
             changed = of.grow(is_next ? std::max(first_states, before) : first_states) || changed;
-            effort_.add(effort_count::of_vector * (of.vectors.size() - before));
+            effort_.add(effort_count::of_vector * of.weight() * (of.vectors.size() - before));
             std::vector<std::size_t> open;
             for (std::size_t number = 0; number < of.vectors.size(); ++number) {
                 if (!of.vectors[number].is_whole && of.vectors[number].least <= rest + (best_.cost - bound_)) {

@@ -57,7 +57,10 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
                                                                const labelled_tensor& gradient) {
     const auto& sums = dynamic_cast<const called_kernel<running_work>&>(*made->work);
     const label_id along = made->form.running.sums;
-    const std::vector<label_id>& labels = made->form.operands.front();
+    const std::vector<label_id>& read_at = made->form.operands.front();
+    std::vector<label_id> labels;  // each once: of a diagonal, its own
+    std::copy_if(read_at.begin(), read_at.end(), std::back_inserter(labels),
+                 [&](label_id label) { return label == no_label || !found_in(label, labels); });
     const index extent = made->extents[std::size_t(along)];
     const std::vector<std::string_view> names(made->form.names.begin(), made->form.names.end());
     const auto backwards = [&](const std::shared_ptr<vertex>& tensor) {
@@ -89,7 +92,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     derivation& terms = statement.terms();
     const element_type type = computed(made->element);
     const term_id g = statement.add(gradient, type);
-    const operand_read read{0, labels};
+    const operand_read read{0, read_at};
     if (sums.work().by == reduction::sum) {
         return {{made.get(), read, summed_backwards(statement, g)}};
     }
@@ -98,7 +101,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
         const term_id is = terms.call(op_code::equal, element_type_of<bool>(), {count, terms.number(type, what)});
         return terms.call(op_code::choice, type, {is, value, terms.number(type, 0)});
     };
-    const term_id x = statement.add({made->operands[0], labels}, type);
+    const term_id x = statement.add({made->operands[0], read_at}, type);
     const term_id one = terms.number(type, 1);
     const term_id is_zero = terms.call(op_code::equal, element_type_of<bool>(), {x, terms.number(type, 0)});
     const auto running = [&](term_id term, const running_work& work) {

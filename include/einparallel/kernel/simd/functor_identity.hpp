@@ -25,12 +25,13 @@ struct functor_identity {
     bool is_told = true;      ///< false: this compiler does not tell its padding from its bytes
 };
 
-/// A hash of 8-byte words. Those that may be an address, which differs between ranks, count as 0: bits 48 to 55 of an
-/// address are 0.
+/// A hash of 8-byte words. Those that may be an address, which differs between ranks, count as 0: null, or 64 KiB and
+/// more in 48 bits.
 inline std::uint64_t hash_of_state(const std::uint64_t* words, std::size_t count, bool has_addresses) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (std::size_t word = 0; word < count; ++word) {
-        const bool is_address = has_addresses && (words[word] >> 48U & 0xffU) == 0;
+        const bool is_address =
+            has_addresses && (words[word] == 0 || (words[word] >> 16U != 0 && words[word] >> 48U == 0));
         hash = (hash ^ (is_address ? 0 : words[word])) * 0x9e3779b97f4a7c15ULL;
         hash ^= hash >> 32U;
     }
