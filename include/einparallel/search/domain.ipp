@@ -51,22 +51,12 @@ public:
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;
-    /// Whether vectors for any number of ranks are its, too, or those for usual numbers alone.
-    bool has_others = true;
-
-    /// What a state takes, in those of a vertex whose operands lie in blocks: boxes are worked out for every rank.
-    std::size_t weight() const {
-        bool has_boxes = false;
-        for (std::size_t operand = 0; operand < einsum_->operands.size(); ++operand) {
-            has_boxes = has_boxes || einsum_->form.is_viewed(operand);
-        }
-        return has_boxes ? std::size_t(asked_->processes) : 1;
-    }
+    bool has_others = true;  ///< vectors for any number of ranks are its, too, beside those for usual numbers
+    /// What a state takes, in states whose operands lie in blocks: boxes are worked out for every rank.
+    std::size_t weight() const { return einsum_->form.reads.empty() ? 1 : std::size_t(asked_->processes); }
 
     /// True where there are others.
-    bool may_have_others() const {
-        return any_in(may_be_.families, [](const auto& each) { return each.any_from > 0; });
-    }
+    bool may_have_others() const { return any_in(may_be_.families, &partition_family::any_from); }
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
     double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }

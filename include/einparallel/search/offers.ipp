@@ -128,7 +128,9 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
                 points.push_back(axis.block(extent, part).begin);
             }
             points.resize(std::size_t(processes) + 1, extent);
-            add(made[number][std::size_t(axis.label)], {points});
+            if (ranks.largest_block(axis.label, extent) < extent) {
+                add(made[number][std::size_t(axis.label)], {points});
+            }
         }
         for (const mesh_axis& axis : ranks.axes) {
             if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back()) {
