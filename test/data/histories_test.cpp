@@ -87,21 +87,6 @@ TEST_CASE("one rank has let go: a layout described in another way is the same la
                 CHECK(is_right(ep::bind(X, own.held)));
             }
         }
-        // as inputs and pins, too
-        for (int holders = 1; holders <= std::min(world.size(), 3); ++holders) {
-            const rows_on own(world, holders);
-            const ep::distributed<double, 2> made = made_on(world, holders);
-            const ep::distributed<double, 2>& here = world.rank() == 0 ? made : own.held;
-            const ep::tensor<double, 2> Y = ep::from_distributed(here);
-            ep::tensor<double, 2> twice;
-            twice(i, j) = 2.0 * Y(i, j);
-            twice.pinned(here.pin());
-            const ep::plan same =
-                ep::decompose(world, {.objective = ep::objective::bytes, .check_inputs = true}, twice);
-            CHECK(same.bytes_sent() == 0);
-            const ep::distributed<double, 2> doubled = same.run(world);
-            CHECK(doubled.allgather()(5, 3) == 106);
-        }
         // all on one rank, said in two ways, even at once
         ep::array<double, 2> whole({rows, columns});
         for (ep::index row = 0; row < rows; ++row) {

@@ -232,9 +232,6 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             }
         }
     }
-    while (!held.empty() && held.back().empty()) {
-        held.pop_back();
-    }
     std::vector<std::size_t> cut;  // dimensions, the one along the outermost axis first
     for (std::size_t dimension = 0; dimension < rank; ++dimension) {
         sort_range(begins[dimension]);
@@ -242,7 +239,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             cut.push_back(dimension);
         }
     }
-    if (cut.empty() && rank > 0 && !held.empty() && held.front().empty()) {
+    if (cut.empty() && rank > 0 && !begins[0].empty() && held.front().empty()) {
         cut = {0};  // whole on a rank behind others
     }
     sort_range(cut, [&](std::size_t a, std::size_t b) { return turns[a] > turns[b]; });

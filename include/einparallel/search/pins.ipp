@@ -58,9 +58,6 @@ EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
     for (int rank = 0; rank < input.origin->holders(); ++rank) {
         boxes.push_back(input.origin->held_by(rank));
     }
-    while (boxes.size() > 1 && boxes.back().empty()) {  // one description of equal layouts
-        boxes.pop_back();
-    }
     return {input.bounds, std::move(boxes)};
 }
 
