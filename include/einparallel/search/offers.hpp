@@ -30,6 +30,6 @@ using points_by_label = std::vector<std::vector<std::vector<index>>>;
 
 /// Cut points at which labels may be cut, by vertex and label (of an input, dimension): where an input lies in uneven
 /// blocks, or a pin has them, and wherever the same index goes from there through the graph.
-EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph, int processes);
+EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

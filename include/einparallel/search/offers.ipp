@@ -100,7 +100,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     return made;
 }
 
-EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph, int processes) {
+EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
     constexpr std::size_t most = 3;  // lists for one label
     const std::size_t count = graph.vertices.size();
     std::vector<points_by_label> made(count);
@@ -118,20 +118,6 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
         made[number].resize((each.is_input() ? each.bounds : each.extents).size());
         const mesh ranks = kind_of(each) == source_kind::resting ? mesh_of(resting_of_source(each)).value_or(mesh{})
                                                                  : mesh{pinned_axes(each)};
-        // Blocks of most ranks, and none of the others, which are idle where they lie.
-        if (const int holders = ranks.size(); kind_of(each) == source_kind::resting && ranks.axes.size() == 1 &&
-                                              holders < processes && 2 * holders > processes) {
-            const mesh_axis& axis = ranks.axes.front();
-            const index extent = each.bounds[std::size_t(axis.label)];
-            std::vector<index> points;
-            for (int part = 0; part < holders; ++part) {
-                points.push_back(axis.block(extent, part).begin);
-            }
-            points.resize(std::size_t(processes) + 1, extent);
-            if (ranks.largest_block(axis.label, extent) < extent) {
-                add(made[number][std::size_t(axis.label)], {points});
-            }
-        }
         for (const mesh_axis& axis : ranks.axes) {
             if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back()) {
                 add(made[number][std::size_t(axis.label)], {axis.points});

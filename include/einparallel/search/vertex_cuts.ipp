@@ -190,8 +190,7 @@ EINPARALLEL_INLINE void add_families_at_points(const points_by_label& known, con
 
 EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
     const pending_offers offers = offers_of(graph, asked);
-    const std::vector<points_by_label> points =
-        known_points(graph, planned_processes(asked.processes, asked.powers_of_two));
+    const std::vector<points_by_label> points = known_points(graph);
     std::vector<vertex_cuts> made(graph.vertices.size());
     const std::array<index, 1> all{planned_processes(asked.processes, asked.powers_of_two)};
     int any = 0;
