@@ -182,6 +182,7 @@ private:
         if (each.origin->kind() == source_kind::root) {
             add(who, "root", each.origin->root());
         } else if (each.origin->kind() == source_kind::resting) {
+            add(who, "ranks of its parts", each.origin->holders());  // a plan may be cut over all of them
             add(who, "fingerprint of its parts", std::to_string(fingerprint().add(resting_of_source(each)).value()));
         }
     }
