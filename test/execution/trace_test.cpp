@@ -103,7 +103,9 @@ TEST_CASE("steps of a statement are told of with what they compute") {
     static_cast<void>(plan.run(world, seen));
     world.on_vertex(nullptr);
     CHECK(std::ranges::count(begun, "Z.1 = sum A*B") == 1);
-    CHECK(std::ranges::count(begun, "Z") == 1);
+    const int ranks = plan.vertices()[plan.outputs().front()].work.ranks.size();  // the others are idle there
+    CHECK(std::ranges::count(begun, "Z") <= 1);
+    CHECK((world.rank() >= ranks || std::ranges::count(begun, "Z") == 1));
     CHECK(std::ranges::count_if(begun, [](const std::string& name) {
               return name.starts_with("v") && name.ends_with(".1 = f(B)");
           }) == 1);
