@@ -146,6 +146,7 @@ template <class Foreign>
     requires detail::ForeignTensor<std::remove_reference_t<Foreign>> view(Foreign&&)
 ->view<typename detail::foreign_block_t<std::remove_reference_t<Foreign>>::element,
        detail::foreign_block_t<std::remove_reference_t<Foreign>>::rank>;
+/// Of an object whose elements cannot be found: refused.
 template <class Other>
     requires detail::OpaqueTensor<Other> view(Other&&)
 ->view<double, 1>;
