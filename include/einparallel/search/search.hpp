@@ -2,14 +2,14 @@
 // What a search is asked, how every vertex may be cut, and what it answers: a state for every vertex.
 //
 // Where to change what:
-//   a fourth objective         cost/objective.hpp; domain::cost_of and move_cost::between; cheapest_partitions::cost, a
+//   a fourth objective         cost/objective.hpp; domain::cost_of and move_cost::between; least_cost::of, a
 //                              bound of the former by the partition vector alone; plan::objective_cost, what it adds up
 //                              in planned_vertex and plan_builder; names.ipp, check_options in decompose.ipp. One that
 //                              counts messages or the busiest rank also where decompose.ipp makes a place_table, which
 //                              else adds up elements only. Who compares with objective::time besides lets fewer ranks
 //                              compete, or has costs depend on how blocks rest or on what travels
 //   a new term of the machine  cost/machine.hpp (with its describe), machine_text in names.ipp; cost/traffic.ipp for
-//                              work, and cheapest_partitions::cost, which must stay below it; redistribution_seconds
+//                              work, and least_cost::of, which must stay below it; redistribution_seconds
 //                              for moves
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
 //                              plan/constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
