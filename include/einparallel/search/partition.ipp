@@ -11,8 +11,10 @@
 #include <einparallel/search/search.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -101,10 +103,15 @@ public:
         settle();
     }
 
-    /// The next one; nothing where there is none, or where too many would have to be looked at.
+    /// The next one; nothing where there is none. Where too many would have to be looked at for that, some good ones
+    /// in any order, and nothing then.
     EINPARALLEL_INLINE std::optional<partition_candidate> next() {
-        if (open_.empty() || open_.size() > most_open_) {
+        if (open_.empty()) {
             return std::nullopt;
+        }
+        if (open_.size() > most_open_) {
+            std::optional<partition_candidate> climbed = climb();
+            return climbed ? climbed : dive();
         }
         partition_candidate first = pop();
         settle();
@@ -133,18 +140,49 @@ private:
     /// Decides labels until a whole vector comes first.
     EINPARALLEL_INLINE void settle() {
         while (!open_.empty() && open_.size() <= most_open_ && !is_whole(open_.front())) {
-            const partition_candidate first = pop();
-            if (first.last > 0) {
-                halve(first);
-                continue;
+            part(pop());
+        }
+    }
+
+    /// Parts a candidate in others, of which every vector of its is one's.
+    EINPARALLEL_INLINE void part(const partition_candidate& all) {
+        if (all.last > 0) {
+            halve(all);
+            return;
+        }
+        for (const int parts : choices_[all.family].at(all.label, all.left)) {
+            partition_candidate next = all;
+            next.parts[next.label++] *= parts;
+            next.left /= parts;
+            push(std::move(next));
+        }
+    }
+
+    /// The vector to which the cheapest part of the first candidate leads, and of that the cheapest, and so on.
+    EINPARALLEL_INLINE std::optional<partition_candidate> dive() {
+        std::vector<partition_candidate> others;
+        while (dives_ > 0 && !open_.empty()) {
+            --dives_;
+            others.swap(open_);
+            std::pop_heap(others.begin(), others.end(), std::greater<>());
+            open_.assign(1, std::move(others.back()));
+            others.pop_back();
+            std::optional<partition_candidate> found;
+            while (!found && !open_.empty()) {
+                partition_candidate first = pop();
+                for (partition_candidate& each : open_) {
+                    others.push_back(std::move(each));
+                    std::push_heap(others.begin(), others.end(), std::greater<>());
+                }
+                open_.clear();
+                is_whole(first) ? static_cast<void>(found = std::move(first)) : part(first);
             }
-            for (const int parts : choices_[first.family].at(first.label, first.left)) {
-                partition_candidate next = first;
-                next.parts[next.label++] *= parts;
-                next.left /= parts;
-                push(std::move(next));
+            open_.swap(others);
+            if (found) {
+                return found;
             }
         }
+        return std::nullopt;
     }
 
     /// What the parts of the labels from one on can be together at most.
@@ -170,6 +208,83 @@ private:
             next.parts[next.label] = family.fixed[next.label] * first;
             push(std::move(next));
         }
+    }
+
+    /// From parts that are alike on some of the labels, none on the others, to a vector that no small step makes
+    /// cheaper; of each family and choice of labels once.
+    EINPARALLEL_INLINE std::optional<partition_candidate> climb() {
+        for (; climbing_ < families_.size(); ++climbing_, cut_labels_ = 0) {
+            const partition_family& family = families_[climbing_];
+            const std::size_t labels = family.free.size();
+            if (family.any_from > 0 && labels <= 6 && ++cut_labels_ < 1U << labels) {
+                std::vector<int> parts(labels, 1);
+                int left = family.products.front();
+                int rest = std::popcount(cut_labels_);
+                for (std::size_t label = 0; label < labels; ++label) {
+                    if ((cut_labels_ >> label & 1U) != 0) {
+                        parts[label] = most_parts(family, label, int(std::pow(left, 1.0 / rest--) + 1e-9));
+                        left /= parts[label];
+                    }
+                }
+                partition_candidate best = with_parts(parts);
+                while (step(parts, best)) {
+                }
+                if (best.least < std::numeric_limits<double>::infinity()) {
+                    return best;
+                }
+                return climb();
+            }
+        }
+        return std::nullopt;
+    }
+
+    EINPARALLEL_INLINE static int most_parts(const partition_family& family, std::size_t label, int wanted) {
+        return int(std::clamp<index>(wanted, 1, std::max<index>(family.free[label], 1)));
+    }
+
+    /// The vector with these parts, which costs infinity where it is none of the family.
+    EINPARALLEL_INLINE partition_candidate with_parts(const std::vector<int>& parts) const {
+        const partition_family& family = families_[climbing_];
+        partition_candidate made{0, 0, family.fixed, climbing_, 0, parts.size(), 1, 1};
+        double product = 1;
+        for (std::size_t label = 0; label < parts.size(); ++label) {
+            made.parts[label] *= parts[label];
+            product *= parts[label];
+        }
+        made.least = product > family.products.front() || product < family.any_from
+                         ? std::numeric_limits<double>::infinity()
+                         : cost_.of(made, family);
+        return made;
+    }
+
+    /// To the best of the vectors with a few more parts of one label, or fewer, and of two; false where none is better.
+    EINPARALLEL_INLINE bool step(std::vector<int>& parts, partition_candidate& best) const {
+        const partition_family& family = families_[climbing_];
+        const std::vector<int> from = parts;
+        bool found = false;
+        const auto consider = [&](const std::vector<int>& tried) {
+            if (partition_candidate made = with_parts(tried); made.least < best.least) {
+                best = std::move(made);
+                parts = tried;
+                found = true;
+            }
+        };
+        for (std::size_t one = 0; one < from.size(); ++one) {
+            for (const int by : {-from[one] / 8 - 1, -1, 1, from[one] / 8 + 1}) {
+                std::vector<int> tried = from;
+                tried[one] = most_parts(family, one, from[one] + by);
+                consider(tried);
+                for (std::size_t other = 0; other < from.size(); ++other) {  // as many ranks
+                    if (other != one) {
+                        std::vector<int> both = tried;
+                        const auto ranks = double(from[other]) * from[one] / tried[one];
+                        both[other] = most_parts(family, other, int(ranks + 1e-9));
+                        consider(both);
+                    }
+                }
+            }
+        }
+        return found;
     }
 
     /// Halves the interval of a label's parts, as their ratios go, or decides the label.
@@ -199,6 +314,9 @@ private:
     const std::vector<partition_family>& families_;
     least_cost cost_;
     std::size_t most_open_;  // candidates that are looked at; what is left costs no less than the first of them
+    int dives_ = 256;
+    std::size_t climbing_ = 0;                // family
+    unsigned cut_labels_ = 0;                 // of the vector that was climbed from last, by bit
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };
