@@ -53,32 +53,29 @@ EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& grap
 }
 
 /// Placements of a graph of few einsums on fewer ranks, to begin with: what neighbours have in common there is not
-/// found one vertex at a time. A glance at some numbers, then a look at the best of them.
+/// found one vertex at a time. A glance at some numbers, then a look at the best one.
 EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_graph& graph, const options& asked,
                                                                  place_table& table) {
     constexpr std::size_t glance = 32;  // a part of the effort
-    constexpr std::size_t look = 6;
-    constexpr std::size_t most = 3;
+    constexpr std::size_t look = 2;
     std::vector<int> numbers = rival_numbers(asked.processes, asked.objective == objective::time);
     std::erase_if(numbers, [&](int number) {
         return number < 1 || number >= asked.processes ||
                any_in(graph.vertices, [&](const auto& each) { return mesh{pinned_axes(*each)}.size() > number; });
     });
-    std::vector<placed_graph> found;
-    std::vector<std::pair<double, std::size_t>> order;
+    placed_graph best;
+    int best_number = 0;
     for (const int number : numbers) {
-        found.push_back(placement_on(number, graph, asked, table, asked.effort / glance));
-        order.emplace_back(found.back().cost, order.size());
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<placed_graph> made;
-    for (std::size_t place = 0; place < std::min(order.size(), most); ++place) {
-        const std::size_t number = order[place].second;
-        if (order[place].first < std::numeric_limits<double>::infinity()) {
-            made.push_back(placement_on(numbers[number], graph, asked, table, asked.effort / look, {found[number]}));
+        placed_graph found = placement_on(number, graph, asked, table, asked.effort / glance);
+        if (found.cost < (best_number == 0 ? std::numeric_limits<double>::infinity() : best.cost)) {
+            best = std::move(found);
+            best_number = number;
         }
     }
-    return made;
+    if (best_number == 0) {
+        return {};
+    }
+    return {placement_on(best_number, graph, asked, table, asked.effort / look, {best})};
 }
 
 EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,

@@ -211,15 +211,15 @@ private:
     }
 
     /// From parts that are alike on some of the labels, none on the others, to a vector that no small step makes
-    /// cheaper; of each family and choice of labels once.
+    /// cheaper; of each family and choice of labels with all ranks, half and a quarter of them.
     EINPARALLEL_INLINE std::optional<partition_candidate> climb() {
         for (; climbing_ < families_.size(); ++climbing_, cut_labels_ = 0) {
             const partition_family& family = families_[climbing_];
             const std::size_t labels = family.free.size();
-            if (family.any_from > 0 && labels <= 6 && ++cut_labels_ < 1U << labels) {
+            if (family.any_from > 0 && labels <= 6 && ++cut_labels_ < 3U << labels) {
                 std::vector<int> parts(labels, 1);
-                int left = family.products.front();
-                int rest = std::popcount(cut_labels_);
+                int left = std::max(family.products.front() >> (cut_labels_ >> labels), family.any_from);
+                int rest = std::popcount(cut_labels_ & ((1U << labels) - 1));
                 for (std::size_t label = 0; label < labels; ++label) {
                     if ((cut_labels_ >> label & 1U) != 0) {
                         parts[label] = most_parts(family, label, int(std::pow(left, 1.0 / rest--) + 1e-9));
@@ -270,7 +270,7 @@ private:
             }
         };
         for (std::size_t one = 0; one < from.size(); ++one) {
-            for (const int by : {-from[one] / 8 - 1, -1, 1, from[one] / 8 + 1}) {
+            for (const int by : {-from[one] / 2, -from[one] / 8 - 1, -1, 1, from[one] / 8 + 1, from[one]}) {
                 std::vector<int> tried = from;
                 tried[one] = most_parts(family, one, from[one] + by);
                 consider(tried);
@@ -315,8 +315,8 @@ private:
     least_cost cost_;
     std::size_t most_open_;  // candidates that are looked at; what is left costs no less than the first of them
     int dives_ = 256;
-    std::size_t climbing_ = 0;                // family
-    unsigned cut_labels_ = 0;                 // of the vector that was climbed from last, by bit
+    std::size_t climbing_ = 0;  // family
+    unsigned cut_labels_ = 0;   // of the vector that was climbed from last, by bit, and how often ranks were halved
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };
