@@ -2,6 +2,7 @@
 
 #include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/shape.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
@@ -158,6 +159,30 @@ TEST_CASE("ranks in different collective calls, or with another plan of the same
                          ? ""
                          : "the ranks of a context are in different collective calls, decompose and run: ") == 0);
     CHECK(sentence_of([&] { static_cast<void>(forward.run(world)); }).empty());
+}
+
+TEST_CASE("numbers and indices that stand in a view are the same on all ranks") {
+    ep::context world(MPI_COMM_WORLD);
+    const bool is_last = world.rank() > 0 && world.rank() == world.size() - 1;
+    ep::label<'i'> i;
+    ep::label<'j'> j;
+    const auto start = [] { return ep::generate<double>({3, 4}, [](auto a, auto b) { return double(10 * a + b); }); };
+    const auto planned = [&](const ep::tensor<double, 2>& made) {
+        return sentence_of([&] { ep::decompose(world, made); });
+    };
+    const auto agreed = [&](const std::string& sentence, const std::string& wanted) {
+        INFO(sentence);
+        CHECK((world.size() == 1 ? sentence.empty() : sentence.find(wanted) != std::string::npos));
+    };
+    ep::tensor<double, 2> A = start(), padded;
+    padded(i, j) = ep::padded(A, {1, 0}, {0, 0}, is_last ? 7.0 : 5.0)(i, j);
+    agreed(planned(padded), "number 5 on rank 0 and 7 on rank");
+    ep::tensor<double, 2> written = start();
+    written(is_last ? 1 : 0, j) = -1.0 * A(2, j);
+    agreed(planned(written), "what is read");
+    ep::tensor<double, 2> same = start();
+    same(1, j) = ep::padded(A, {1, 0}, {0, 0}, 5.0)(0, j);
+    CHECK(planned(same).empty());
 }
 
 }  // namespace agreement_test

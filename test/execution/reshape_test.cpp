@@ -321,4 +321,52 @@ TEST_CASE("what has no such shape is one sentence at decompose") {
     CHECK(ep::decompose({.processes = 2}, Z).cost() >= 0);
 }
 
+TEST_CASE("a reshaped tensor whose blocks have gaps or another order of dimensions") {
+    ep::context world(MPI_COMM_WORLD);
+    const index ranks = world.size(), m = 6, n = 4;
+    const index begin = world.rank() * m / ranks, rows = (world.rank() + 1) * m / ranks - begin;
+    using strides = std::array<index, 2>;
+    for (const bool by_columns : {false, true}) {
+        const auto strides_of = [&](index high) { return by_columns ? strides{1, high} : strides{2 * n + 1, 2}; };
+        const auto filled = [&](index first, index high) {
+            std::vector<double> memory(100, -77);
+            const auto [down, across] = strides_of(high);
+            for (index row = 0; row < high; ++row) {
+                for (index column = 0; column < n; ++column) {
+                    memory[std::size_t(row * down + column * across)] = double((first + row) * n + column);
+                }
+            }
+            return memory;
+        };
+        const std::vector<double> all = filled(0, m);
+        std::vector<double> own = filled(begin, rows), written(100);
+        const ep::view<const double, 2> whole(all.data(), std::array{m, n}, strides_of(m));
+        const ep::distributed<double, 2> given(world, {m, n}, {begin, 0},
+                                               ep::view<double, 2>(own.data(), std::array{rows, n}, strides_of(rows)));
+        const ep::distributed<double, 2> into(
+            world, {m, n}, {begin, 0}, ep::view<double, 2>(written.data(), std::array{rows, n}, strides_of(rows)));
+        const auto check = [&](const ep::results& made, const ep::tensor<double, 2>& reshaped) {
+            const ep::array<double, 2> elements = made.get(reshaped).allgather();
+            for (index at = 0; at < m * n; ++at) {
+                CHECK(elements(at / m, at % m) == double(at));
+            }
+        };
+        ep::tensor<double, 2> rests = ep::from_distributed(given), bound = ep::placeholder<double>({m, n}), same;
+        ep::tensor<double, 2> of_rests, of_bound, of_same;
+        same(i, j) = 1.0 * rests(i, j);
+        same.pinned(into.pin());
+        of_rests(i, j) = ep::reshape(rests, {n, m})(i, j);
+        of_bound(i, j) = ep::reshape(bound, {n, m})(i, j);
+        of_same(i, j) = ep::reshape(same, {n, m})(i, j);
+        const ep::plan plan = ep::decompose(world, of_rests, of_bound, of_same, same);
+        for (const bool in_parts : {false, true}) {
+            const ep::results made = in_parts ? plan.run(world, ep::bind(bound, given), ep::into(same, into))
+                                              : plan.run(world, ep::bind(bound, whole), ep::into(same, into));
+            check(made, of_rests);
+            check(made, of_bound);
+            check(made, of_same);
+        }
+    }
+}
+
 }  // namespace reshape_test

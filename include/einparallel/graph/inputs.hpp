@@ -43,18 +43,20 @@ class function_source final : public source {
 public:
     using reader = std::function<void(const box& region, void* destination)>;
 
-    explicit function_source(std::string description, reader read = nullptr)
-        : description_(std::move(description)), read_(std::move(read)) {}
+    explicit function_source(std::string description, reader read = nullptr, std::string number = {})
+        : description_(std::move(description)), read_(std::move(read)), number_(std::move(number)) {}
 
     [[nodiscard]] source_kind kind() const override {
         return read_ == nullptr ? source_kind::placeholder : source_kind::everywhere;
     }
     void read(const box& region, void* destination) const override { read_(region, destination); }
     [[nodiscard]] std::string description() const override { return description_; }
+    [[nodiscard]] std::string number() const override { return number_; }
 
 private:
     std::string description_;
     reader read_;
+    std::string number_;
 };
 
 /// The source of generate(): the function may be one that only moves.

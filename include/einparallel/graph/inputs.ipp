@@ -7,6 +7,7 @@
 #include <einparallel/notation/element_type.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <numeric>
 
@@ -44,7 +45,14 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> constant_vertex(element_type element,
             std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(into) + number * index(bytes.size()));
         }
     };
-    return input_vertex(std::move(extents), element, std::make_shared<function_source>("number", write));
+    op_program number(reduction::sum, {});
+    with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
+        T known{};
+        std::memcpy(&known, value, sizeof(T));
+        number.number(element, bits_of(known));
+    });
+    return input_vertex(std::move(extents), element,
+                        std::make_shared<function_source>("number", write, number.formula({}, false)));
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {

@@ -49,6 +49,9 @@ public:
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 
+    /// The number that every element is, as text, where they are one: the same on all ranks.
+    [[nodiscard]] virtual std::string number() const { return {}; }
+
     /// A checksum of all elements where they are this rank's own copy, which others must have too.
     [[nodiscard]] virtual std::uint64_t checksum() const { return 0; }
 

@@ -146,9 +146,13 @@ private:
         add(who, "number of dimensions", index(each.bounds.size()));
         if (each.is_input()) {
             add(who, "source", each.origin == nullptr ? "none" : name_for(each.origin->kind()));
+            add(who, "number", each.origin == nullptr ? "" : each.origin->number());
             return;
         }
         add(who, "einsum", each.form.text());
+        for (const operand_read* const read : each.form.all_reads()) {
+            add(who, "what is read", text_of(*read, each.form.names));
+        }
         add(who, "formula", each.work->program().formula());
         add(who, "program", each.work->program().text());
         if (const auto* const joins = dynamic_cast<const work_kernel*>(each.work.get()); joins != nullptr) {
@@ -158,6 +162,17 @@ private:
                         [&](const row_call& call) { add_functor(who, call.identity, call.functor); });
         }
         add(who, "operands", numbers_text(graph.inputs[number], ","));
+    }
+
+    static std::string text_of(const operand_read& read, const std::vector<std::string>& names) {
+        std::string text = "operand " + std::to_string(read.operand);
+        for (const auto& [word, functions] : {std::pair(" at", &read.at), std::pair(" where", &read.where)}) {
+            for (const index_function& each : *functions) {
+                text += word + (" " + function_text(each, names)) + (each.is_whole ? "" : ";") +
+                        (functions == &read.where ? " < " + std::to_string(each.extent) : "");
+            }
+        }
+        return text;
     }
 
     void add_functor(const std::string& who, identity_function told, const void* functor) {

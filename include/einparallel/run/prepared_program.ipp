@@ -35,6 +35,17 @@ public:
             einsums_ = std::max(einsums_, vertex.number);
             tensors_.push_back(vertex.made);
         }
+        for (const step& each : of_rank().steps) {
+            for (const action& done : each.work) {
+                const auto* const call = std::get_if<contraction>(&done);
+                const bool is_read = call != nullptr && !vertices_[call->vertex].form.reads.empty();
+                for (std::size_t operand = 0; is_read && operand < call->operands.size(); ++operand) {
+                    if (call->read_of(vertices_[call->vertex].form, operand).is_reshaped()) {
+                        keep_rows(call->operands[operand]);
+                    }
+                }
+            }
+        }
         prepare_steps();
     }
 

@@ -83,6 +83,7 @@ public:
           alive_(lifetimes_of(program_)),
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
+          has_rows_(program_.buffers.size(), false),
           has_once_(any_in(program_.steps, &step::once)) {
         for (const buffer_id place : program_.results) {
             if (find_in(results_, place, &result_memory::place) == results_.end()) {
@@ -146,10 +147,11 @@ public:
         return false;
     }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
-    /// memory, not filled by a source, which writes densely.
+    /// memory, not filled by a source, which writes densely, nor read through several dimensions at once.
     EINPARALLEL_SELDOM bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
-        return count_in(program_.results, place) == 1 && (!is_strided || !alive_[std::size_t(place)].input);
+        const bool is_dense = alive_[std::size_t(place)].input || has_rows_[std::size_t(place)];
+        return count_in(program_.results, place) == 1 && (!is_strided || !is_dense);
     }
     /// The memory of result `position` since the last place().
     const std::shared_ptr<memory_block>& result(std::size_t position) {
@@ -198,7 +200,11 @@ public:
             // Elements of an input that nothing but their read writes may stay in the application's memory.
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
-                const void* const found = borrow(space, *sources[*life.input], region, strides);
+                const void* found = borrow(space, *sources[*life.input], region, strides);
+                if (has_rows_[number] && !strides.empty() && strides != dense_strides(region)) {
+                    found = nullptr;
+                    strides.clear();
+                }
                 bind(buffer_id(number), found, strides);
             }
         }
@@ -233,6 +239,9 @@ public:
     }
 
 protected:
+    /// The rows of a buffer follow each other wherever it lies.
+    void keep_rows(buffer_id number) { has_rows_[std::size_t(number)] = true; }
+
     std::size_t bytes_of_results() const {
         return sum_in(results_, std::size_t{0},
                       [&](const result_memory& each) { return program_[each.place].bytes(); });
@@ -287,6 +296,7 @@ private:
     std::vector<lifetime> alive_;
     std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
     std::vector<std::byte*> starts_;  ///< by buffer
+    std::vector<bool> has_rows_;      ///< by buffer: it is read through several dimensions at once
     std::vector<result_memory> results_;
     arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
     kept_memory kept_;
