@@ -28,7 +28,6 @@ struct known_tensors<M...> {
                   "einparallel: the type of this tensor does not say where its elements lie, as Eigen's do, contiguous "
                   "ranges of one dimension, mdspans with the default accessor, Kokkos' and xtensor's views: write "
                   "ep::view<double, 2>(pointer, {m, n}, {row_stride, column_stride})");
-    static constexpr std::size_t rank = 1;  ///< of the view that stands for it, to which the sentence goes first
 };
 
 }  // namespace EINPARALLEL_DETAIL
@@ -150,6 +149,6 @@ template <class Foreign>
 /// Of an object whose elements cannot be found: refused.
 template <class Other>
     requires detail::OpaqueTensor<Other> view(Other&&)
-->view<double, detail::known_tensors<Other>::rank>;
+->view<double, 1>;
 
 }  // namespace einparallel
