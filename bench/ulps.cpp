@@ -17,7 +17,7 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 
 #include <algorithm>
 #include <array>

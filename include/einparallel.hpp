@@ -45,7 +45,7 @@ namespace einparallel {}
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #if defined(_OPENMP)
 #include <einparallel/kernel/threads.hpp>

@@ -6,7 +6,7 @@
 #include "support/op_evaluate.hpp"
 
 #include <einparallel/device/blocks.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>
 #include <array>

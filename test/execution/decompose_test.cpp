@@ -7,7 +7,7 @@
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/gradient.hpp>
 #include <einparallel/graph/record.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 #include <einparallel/plan/by_hand.hpp>
 
 #include <support/graphs.hpp>

@@ -3,7 +3,7 @@
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/row_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/row_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>
 

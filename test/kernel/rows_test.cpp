@@ -5,7 +5,7 @@
 
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>
 

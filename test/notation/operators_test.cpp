@@ -1,6 +1,6 @@
 // ⊕, ⊗ and maps on numbers.
 
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>
 

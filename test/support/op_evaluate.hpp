@@ -2,8 +2,8 @@
 // Op programs on elements, by the functors: what code for devices is compared with.
 
 #include <einparallel/device/op_cells.hpp>
-#include <einparallel/notation/op_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <array>
 #include <complex>

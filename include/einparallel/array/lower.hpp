@@ -21,7 +21,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <array>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <cstddef>
 #include <type_traits>

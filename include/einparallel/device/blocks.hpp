@@ -11,7 +11,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
 #include <cstddef>
 #include <span>

@@ -10,8 +10,8 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/op_code.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 

@@ -4,7 +4,7 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -3,8 +3,8 @@
 
 #include <einparallel/device/complex_pair.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/op_code.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <cstdint>
 #include <cstring>

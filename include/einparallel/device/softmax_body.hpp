@@ -4,7 +4,7 @@
 #include <einparallel/device/join_body.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
-#include <einparallel/notation/op_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 

@@ -10,8 +10,8 @@
 #include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/op_code.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>

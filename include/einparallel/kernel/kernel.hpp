@@ -15,7 +15,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
 #include <cstdint>
 #include <span>

@@ -13,9 +13,9 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
-#include <einparallel/notation/op_code.hpp>
-#include <einparallel/notation/op_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <array>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <einparallel/kernel/simd/vector_softmax.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 
 #include <algorithm>
 #include <array>

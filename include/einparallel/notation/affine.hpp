@@ -5,7 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 #include <einparallel/notation/refused.hpp>
 
 #include <array>

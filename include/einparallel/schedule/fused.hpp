@@ -5,7 +5,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/function_ref.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>

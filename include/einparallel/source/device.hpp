@@ -7,6 +7,6 @@
 #if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
 #include <einparallel/cuda/check.ipp>
 #include <einparallel/device/join_shape.ipp>
-#include <einparallel/notation/op_formula.ipp>
-#include <einparallel/notation/op_program.ipp>
+#include <einparallel/notation/operations/op_formula.ipp>
+#include <einparallel/notation/operations/op_program.ipp>
 #endif

@@ -25,8 +25,8 @@
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/notation/box.ipp>
-#include <einparallel/notation/op_formula.ipp>
-#include <einparallel/notation/op_program.ipp>
+#include <einparallel/notation/operations/op_formula.ipp>
+#include <einparallel/notation/operations/op_program.ipp>
 #include <einparallel/order/contraction_order.ipp>
 #include <einparallel/order/exact_order.ipp>
 #include <einparallel/order/product_network.ipp>

@@ -4,7 +4,7 @@
 #include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/simd/vector_math.hpp>
-#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 
 #include <doctest/doctest.h>
 

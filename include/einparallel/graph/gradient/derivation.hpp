@@ -4,8 +4,8 @@
 #include <einparallel/kernel/row_program.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/op_code.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
 #include <complex>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <einparallel/graph/gradient/shift.hpp>
 
 #include <einparallel/graph/gradient/labelled_tensor.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>

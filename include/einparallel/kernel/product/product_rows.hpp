@@ -8,7 +8,7 @@
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
 #include <algorithm>
 #include <array>

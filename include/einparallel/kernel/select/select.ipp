@@ -9,7 +9,7 @@
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/op_program.hpp>
-#include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <cstddef>
 #include <limits>

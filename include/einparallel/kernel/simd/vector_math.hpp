@@ -9,7 +9,7 @@
 #include <einparallel/kernel/simd/math_constants.hpp>
 #include <einparallel/kernel/simd/vector_lanes.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 
 #include <cmath>
 #include <cstddef>

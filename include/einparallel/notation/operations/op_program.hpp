@@ -6,7 +6,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <array>

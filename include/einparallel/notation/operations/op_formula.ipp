@@ -1,9 +1,9 @@
 #pragma once
 // Op programs as formulas: |x - y|, x/(y + z).
 
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
-#include <einparallel/notation/op_program.ipp>
+#include <einparallel/notation/operations/op_program.ipp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <charconv>

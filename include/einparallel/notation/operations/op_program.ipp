@@ -1,7 +1,7 @@
 #pragma once
 // Op programs are written, read as text and looked into.
 
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
