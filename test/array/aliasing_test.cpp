@@ -66,6 +66,7 @@ TEST_CASE("indices of a block that are one place") {
 TEST_CASE("blocks that have places in common are never said to have none") {
     random_source random(12);
     const std::vector<double> memory(400);
+    constexpr auto element = einparallel::element_type_of<double>();
     int apart = 0;
     for (int run = 0; run < 20000; ++run) {
         const random_block first(random);
@@ -79,8 +80,8 @@ TEST_CASE("blocks that have places in common are never said to have none") {
         for (const index place : places(second.extents, second.strides)) {
             meets = meets || taken.contains(begins[1] + place);
         }
-        const bool said = overlap({memory.data() + begins[0], first.extents, first.strides.data(), sizeof(double)},
-                                  {memory.data() + begins[1], second.extents, second.strides.data(), sizeof(double)});
+        const bool said = overlap({memory.data() + begins[0], first.extents, first.strides.data(), element},
+                                  {memory.data() + begins[1], second.extents, second.strides.data(), element});
         apart += said ? 0 : 1;
         REQUIRE((said || !meets));
     }

@@ -17,9 +17,8 @@ struct block_handle {
     const void* data = nullptr;
     index_span extents;
     const index* strides = nullptr;  ///< in elements
-    std::size_t element_bytes = 0;
+    element_type element;
     const operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
-    half_bits half = 0;                      ///< which halves they are, if any
 
     /// The lowest and one past the highest address of its elements; equal where there are none. @pre one block
     EINPARALLEL_INLINE [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> touched() const;

@@ -21,14 +21,14 @@ bool any_piece(const block_handle& of, const auto& is) {
     for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
         const operand_pieces::piece& each = of.pieces->pieces[number];
         const std::vector<index> extents = extents_of(of.pieces->boxes[number]);
-        any = is(block_handle{each.data, extents, each.strides.data(), of.element_bytes});
+        any = is(block_handle{each.data, extents, each.strides.data(), of.element});
     }
     return any;
 }
 
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
-    const auto bytes = index(element_bytes);
+    const auto bytes = index(element.bytes);
     index lowest = 0;
     index highest = 0;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
@@ -59,7 +59,7 @@ EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b)
     for (const block_handle* const block : {&a, &b}) {
         for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
             if (block->extents[dimension] > 1) {
-                period = std::gcd(period, block->strides[dimension] * index(block->element_bytes));
+                period = std::gcd(period, block->strides[dimension] * index(block->element.bytes));
             }
         }
     }
@@ -68,7 +68,7 @@ EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b)
     }
     const auto distance = index(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
     const index place = (distance % period + period) % period;
-    return place >= index(a.element_bytes) && period - place >= index(b.element_bytes);
+    return place >= index(a.element.bytes) && period - place >= index(b.element.bytes);
 }
 
 EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) {

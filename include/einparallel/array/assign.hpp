@@ -13,6 +13,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/operations/typed_expression.hpp>
 #include <einparallel/notation/row_functions.hpp>
 #include <einparallel/notation/search_range.hpp>
 
@@ -81,9 +82,9 @@ struct block_list {
     join_work& work;
 
     template <class Operand, class Labels>
-    [[gnu::noinline]] value_at<typename Operand::value_type> leaf(const detail::leaf<Operand, Labels>& node) {
+    [[gnu::noinline]] value_at<stored_t<Operand>> leaf(const detail::leaf<Operand, Labels>& node) {
         *next++ = {handle_of(node.operand), Ids::template ids<Labels>};
-        work.bytes.push_back(sizeof(typename Operand::value_type));
+        work.bytes.push_back(sizeof(stored_t<Operand>));
         return {row_name(work.bytes.size() - 1), 0};
     }
 };
@@ -114,19 +115,19 @@ constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
 template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
-    // More than two factors are floats, which halves become on the way.
-    constexpr bool reads_halves = []<class... T>(type_list<T...> /*leaves*/) {
-        return (is_half<T> || ...);
+    // More than two factors are of one type, which others become on the way.
+    constexpr bool reads_others = []<class... T>(type_list<T...> /*leaves*/) {
+        return (!std::is_same_v<T, Out> || ...);
     }(typename leaf_types<E>::type{});
     return factors<Statement, E, Out, E>::only_leaves && !has_pieces<E> && is_product<Statement, Out, E> &&
-           !(reads_halves && E::leaf_count > 2) && Statement::template fills_left<E> &&
+           !(reads_others && E::leaf_count > 2) && Statement::template fills_left<E> &&
            !(aggregates && loses<typename E::value_type, Out>);
 }();
 
 // --- execution
 
-/// The same vertex by vertex.
-template <assignment How, class Out, class Statement, class E>
+/// The same vertex by vertex. T: the statement's type.
+template <assignment How, class Out, class T, class Statement, class E>
 void execute_in_steps(const block_handle& output, const E& right, growth grow) {
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, listed_leaves<Statement>(right),
                               grow);
@@ -136,33 +137,33 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
     write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
     if constexpr (How == assignment::set && is_alone<Statement, Out, E>) {
         lower.template vertex_of<Out>(mode, right);
-    } else if constexpr (is_half<Out>) {  // rounded once: what the terms make is added up in float
-        lower.template reduce<Out>(mode, op::sum, elementwise_part<Statement, true, Out>(right),
+    } else if constexpr (!std::is_same_v<T, Out>) {  // rounded once: what the terms make is added up before
+        lower.template reduce<Out>(mode, op::sum, with_sign<subtracts>(elementwise_part<Statement, true>(right)),
                                    Statement::left_labels);
     } else {
         const auto accumulate = [&](const auto& term) {
             lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
             mode = write_mode::combine;
         };
-        const auto part = elementwise_part<Statement, false, Out>(right);
+        const auto part = elementwise_part<Statement, false>(right);
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
-            accumulate(with_sign<subtracts, Out>(part));
+            accumulate(with_sign<subtracts>(part));
         }
         for_each_term<subtracts>(right, [&]<class Term>(const Term& term, auto negative) {
             if constexpr (is_direct<Statement, Term>) {
-                accumulate(with_sign<decltype(negative)::value, Out>(summand(term)));
+                accumulate(with_sign<decltype(negative)::value>(summand(term)));
             }
         });
     }
 }
 
-/// Computes `right` into the output. `How` says what happens to the elements that are there.
-template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(const block_handle& output, const E& right, growth grow) {
+/// Computes `right`, of the type T, into the output. `How` says what happens to the elements that are there.
+template <assignment How, class Out, class T, class LeftLabels, class E>
+void execute_typed(const block_handle& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
     if constexpr (How == assignment::subtract && is_complex<Out>::value && !Statement::template aggregates<E>) {
         // Signs change: a product with −1 makes a NaN of an infinite part.
-        execute_statement<assignment::add, Out, LeftLabels>(output, with_sign<true, Out>(right), grow);
+        execute_typed<assignment::add, Out, T, LeftLabels>(output, with_sign<true>(right), grow);
     } else if constexpr (is_one_product<Statement, Out, E>) {
         static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
                                            dimensions<typename Statement::ids>(leaves_t<E>{}).data(),
@@ -177,15 +178,28 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
             scale = negate{}(scale);
         }
         run_product<Out, std::min<std::size_t>(operands, 3)>(form, blocks, scale, grow);
-    } else if constexpr (is_elementwise<Statement, Out, E> && has_narrow_sign<Out, E>) {
-        execute_statement<How, Out, LeftLabels>(output, elementwise_part<Statement, true, Out>(right), grow);
     } else if constexpr (is_elementwise<Statement, Out, E>) {
-        execute_elementwise<Out, Statement>(output, with_sign<How == assignment::subtract, Out>(right),
+        execute_elementwise<Out, Statement>(output, with_sign<How == assignment::subtract>(right),
                                             How == assignment::set ? write_mode::overwrite : write_mode::combine, grow);
     } else {
-        execute_in_steps<How, Out, Statement>(output, right, grow);
+        execute_in_steps<How, Out, T, Statement>(output, right, grow);
     }
 }
+
+/// … in the statement's type.
+template <assignment How, class Out, class LeftLabels, class E>
+void execute_statement(const block_handle& output, const E& right, growth grow) {
+    using T = statement_type<Out, E>;
+    if constexpr (is_in<T, E>) {
+        execute_typed<How, Out, T, LeftLabels>(output, right, grow);
+    } else {
+        execute_typed<How, Out, T, LeftLabels>(output, typed<T>(right), grow);
+    }
+}
+
+/// What is added is not rounded before: Z += x is Z = Z + x.
+template <class Out, class E>
+inline constexpr bool adds_in_one = is_half<Out> || (!is_number<Out> && !std::is_same_v<statement_type<Out, E>, Out>);
 
 /// to(labels) = from(labels).
 template <class To, class From>
@@ -211,8 +225,8 @@ public:
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
-        } else if constexpr (is_half<T> && How != assignment::set && !Selects<Operand> &&
-                             !waits<typename target::node>) {
+        } else if constexpr (How != assignment::set && !Selects<Operand> && !waits<typename target::node> &&
+                             adds_in_one<T, E>) {
             using Sign = std::conditional_t<How == assignment::add, plus, minus>;
             take<assignment::set>(make_join(Sign{}, this->read(), right));
         } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
@@ -258,7 +272,7 @@ private:
     void write_selected(const Found& found, const E& right) const {
         using Read = decltype(labels_among<typename E::labels>(Labels{}));
         using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;
-        const auto x = array_leaves::value_of<Sum, Read>(found, with_sign<How == assignment::subtract, Sum>(right));
+        const auto x = array_leaves::value_of<Sum, Read>(found, with_sign<How == assignment::subtract>(right));
         found.take_apart(this->read(),
                          [&](const auto& z, const auto& ids, std::vector<data_index> indices, const auto&... tokens) {
                              const labelled_block operands[] = {array_leaves::block_of<Found>(x),

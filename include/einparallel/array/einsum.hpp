@@ -79,9 +79,7 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
         array<T, OutRank> made(output.extents(), first_elements::unwritten);
         einsum_views<Text>(view(made), operands...);
         assign_elements(output, made);
-    } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...) ||
-                         (sizeof...(Operands) <= 2 && (std::is_same_v<T, computed_t<typename Operands::value_type>> &&
-                                                       ...))) {  // halves are read as they are
+    } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...) || sizeof...(Operands) <= 2) {
         const std::array shapes{shape_of(operands)...};
         subscript_labels labels(table, shapes, shape_of(output));
         std::array<block_handle, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};

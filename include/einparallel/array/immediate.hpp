@@ -38,11 +38,11 @@ using labelled_block = labelled_handle<block_handle>;
 /// The handle of an array's or view's operand, or of a view.
 template <class T, std::size_t Rank>
 block_handle handle_of(const array_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data(), sizeof(T), nullptr, half_code<std::remove_const_t<T>>};
+    return {held.data, held.extents, held.strides.data(), element_type_of<std::remove_const_t<T>>()};
 }
 template <class T, std::size_t Rank>
 block_handle handle_of(const view<T, Rank>& seen) {
-    return {seen.data(), seen.extents(), seen.strides().data(), sizeof(T), nullptr, half_code<std::remove_const_t<T>>};
+    return {seen.data(), seen.extents(), seen.strides().data(), element_type_of<std::remove_const_t<T>>()};
 }
 
 /// Memory around which all elements are one value, as an operand of a statement.
@@ -52,7 +52,7 @@ struct pieces_operand : array_operand<T, Rank> {
 };
 template <class T, std::size_t Rank>
 block_handle handle_of(const pieces_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data(), sizeof(T), held.pieces.get(), half_code<T>};
+    return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.pieces.get()};
 }
 
 /// A statement or einsum that is one product, as constants of the unit.
@@ -83,13 +83,14 @@ template <Element T, std::size_t Operands>
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
                                            small_vector<index, 16>& extents, operand_block* operands, growth grow);
 
-/// Which of one or two operands are halves.
-half_bits halves_of(const auto& operands) {
-    half_bits halves = 0;
+/// What one or two operands of a product of T are stored as.
+template <class T>
+stored_codes stored_of(const auto& operands) {
+    stored_codes stored = 0;
     for (std::size_t operand = std::size(operands); operand-- > 0;) {
-        halves = halves << 2U | operands[operand].handle.half;
+        stored = stored << 4U | stored_code_of(operands[operand].handle.element, element_type_of<T>());
     }
-    return halves;
+    return stored;
 }
 
 /// An operand of a statement, for the checks before anything is written.
@@ -105,6 +106,10 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
 
 /// The indices of a range: the elements of ep::iota.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
+
+/// Does the work; a failure within it names the statement.
+EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
+                                  std::span<const labelled_block> operands, function_ref<void()> work);
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder : private not_copied {
@@ -128,46 +133,45 @@ public:
     static bool lies_in_pieces(const handle& read) { return read.pieces != nullptr; }
 
     EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const labelled_block> operands,
-                                   const join_work& work, const op_program& /*nobody_asks*/) {
-        return run(sink, out, operands, std::size_t(work.reduction.bytes),
-                   [&](const block_call& block) { run_join(block, work); });
-    }
+                                   const join_work& work, const op_program& nobody_asks);
 
     template <class Out, class MakeKernel>
     handle emit(destination sink, label_span out, std::span<const labelled_block> operands, MakeKernel&& make_kernel) {
         const auto work = make_kernel();
-        return run(sink, out, operands, sizeof(Out), [&](const block_call& block) { work.contract(block); });
+        return run(sink, out, operands, element_type_of<Out>(),
+                   [&](const block_call& block) { run_named(names_, out, operands, [&] { work.contract(block); }); });
     }
 
     template <class Out, std::size_t Count>
     handle product(destination sink, label_span out, std::span<const labelled_block, Count> operands, Out scale) {
         if constexpr (Count > 2) {
-            return chain(sink, out, operands, nullptr, sizeof(Out), [=](bool is_last, const block_call& block) {
-                contract_product<Out>(block, is_last ? scale : Out(1));
-            });
+            return chain(
+                sink, out, operands, nullptr, element_type_of<Out>(),
+                [=](bool is_last, const block_call& block) { contract_product<Out>(block, is_last ? scale : Out(1)); });
         } else {
-            return run(sink, out, operands, sizeof(Out),
-                       [&](const block_call& block) { contract_product<Out>(block, scale, halves_of(operands)); });
+            return run(sink, out, operands, element_type_of<Out>(),
+                       [&](const block_call& block) { contract_product<Out>(block, scale, stored_of<Out>(operands)); });
         }
     }
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
     handle softmax(destination sink, label_span out, const labelled_block& x, label_id along) {
-        return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
+        return run(sink, out, {&x, 1}, element_type_of<T>(),
+                   [=](const block_call& block) { softmax_block<T>(block, along); });
     }
     EINPARALLEL_INLINE handle running(destination sink, label_span out, const labelled_block& x, label_id along,
                                       const running_work& work) {
-        return run(sink, out, {&x, 1}, work.element.bytes,
+        return run(sink, out, {&x, 1}, work.element,
                    [&](const block_call& block) { run_running(block, work, along, along); });
     }
     EINPARALLEL_INLINE handle ranked(destination sink, label_span out, std::span<const labelled_block> operands,
                                      const ranked_work& work) {
-        return run(sink, out, operands, work.made.bytes, [&](const block_call& block) { run_ranked(block, work); });
+        return run(sink, out, operands, work.made, [&](const block_call& block) { run_ranked(block, work); });
     }
 
     EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const labelled_block> operands,
-                                  std::size_t element_bytes, block_work work);
+                                  element_type element, block_work work);
 
     /// Results of a chain that is contracted many times, by tensor: what varies, and what is the same in all times.
     struct kept_results {
@@ -179,7 +183,7 @@ public:
     /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
     /// been read, but those that are kept.
     EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const labelled_block> operands,
-                                    const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
+                                    const std::vector<pairwise_contraction>* order, element_type element,
                                     function_ref<void(bool is_last, const block_call&)> contract,
                                     kept_results* kept = nullptr);
 
@@ -198,6 +202,7 @@ private:
         lines_owner bytes;
     };
 
+    std::span<const std::string_view> names_;
     labelled_block target_;
     small_vector<index, 16> extents_;  // by label id
     std::vector<std::unique_ptr<memory>> temporaries_;

@@ -72,7 +72,7 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
 /// The leaf reads each element of the output where that is written, and no other.
 EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const labelled_block& leaf) {
     bool same = leaf.handle.pieces == nullptr && leaf.handle.data == output.handle.data &&
-                leaf.handle.element_bytes == output.handle.element_bytes && leaf.labels.size() == output.labels.size();
+                leaf.handle.element.bytes == output.handle.element.bytes && leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
         const auto read = find_in(leaf.labels, output.labels[dimension]);
         same = read != leaf.labels.end() &&
@@ -123,7 +123,7 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
         extents.push_back(known);
     }
     array.elements->reset(
-        new_elements({extents.data(), extents.size()}, output.handle.element_bytes, first_elements::zeros));
+        new_elements({extents.data(), extents.size()}, output.handle.element.bytes, first_elements::zeros));
     output.handle.data = array.elements->get();
     std::copy(extents.begin(), extents.end(), array.extents);
     dense_strides(output.handle.extents, array.strides);
@@ -192,7 +192,7 @@ EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<b
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,
                                                         const labelled_block& target,
                                                         std::span<const statement_leaf> leaves, growth grow)
-    : target_(target), extents_(names.size()) {
+    : names_(names), target_(target), extents_(names.size()) {
     const bool grown = grow != nullptr && lacks_extents(target.handle);
     if (grown) {
         let_grow(names, leaves, *grow, target_);
@@ -227,7 +227,7 @@ EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const l
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, label_span out,
                                                                     std::span<const labelled_block> operands,
-                                                                    std::size_t element_bytes, block_work work) {
+                                                                    element_type element, block_work work) {
     labelled_block made = target_;
     learn_extents(operands);
     if (!sink) {
@@ -237,8 +237,8 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         }
         own.strides.resize(out.size());
         const auto count = std::size_t(dense_strides(own.extents, own.strides.data()));
-        own.bytes.reset(new_lines(count * element_bytes));
-        made = {{own.bytes.get(), own.extents, own.strides.data(), element_bytes}, out};
+        own.bytes.reset(new_lines(count * element.bytes));
+        made = {{own.bytes.get(), own.extents, own.strides.data(), element}, out};
     }
     small_vector<operand_block, 8> blocks;
     small_vector<const operand_pieces*, 8> pieces;
@@ -246,11 +246,38 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     for (const labelled_block& operand : operands) {
         blocks.push_back(read_block(operand));
         pieces.push_back(operand.handle.pieces);
-        bytes.push_back(operand.handle.element_bytes);
+        bytes.push_back(operand.handle.element.bytes);
     }
     in_parts({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)},
-             {pieces.data(), pieces.size()}, {bytes.data(), bytes.size()}, element_bytes, work);
+             {pieces.data(), pieces.size()}, {bytes.data(), bytes.size()}, element.bytes, work);
     return made.handle;
+}
+
+EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
+                                  std::span<const labelled_block> operands, function_ref<void()> work) {
+    try {
+        work();
+    } catch (const integer_divided_by_zero& failed) {
+        const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
+        throw error("einsum " + einsum_text(names, operands.size(), labels_of, out) + ": " + failed.what());
+    }
+}
+
+EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination sink, label_span out,
+                                                                     std::span<const labelled_block> operands,
+                                                                     const join_work& work,
+                                                                     const op_program& /*nobody_asks*/) {
+    if (work.has_places) {
+        const index_span extents = learn_extents(operands);
+        for (const labelled_block& operand : operands) {
+            for (const label_id label : operand.labels) {
+                require(label == no_label || extents[std::size_t(label)] > 0 || found_in(label, out),
+                        {"einsum: argmax or argmin over label ", names_[std::size_t(label)], ", which has extent 0"});
+            }
+        }
+    }
+    return run(sink, out, operands, work.reduction.element,
+               [&](const block_call& block) { run_named(names_, out, operands, [&] { run_join(block, work); }); });
 }
 
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
@@ -269,7 +296,12 @@ EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names,
     for (const labelled_block& operand : operands) {
         blocks.push_back(read_block(operand));
     }
-    run_join({extents, {blocks.data(), blocks.size()}, written_block(target), mode}, work);
+    const block_call call{extents, {blocks.data(), blocks.size()}, written_block(target), mode};
+    if (!work.divides_integers) {
+        run_join(call, work);
+        return;
+    }
+    run_named(names, target.labels, operands, [&] { run_join(call, work); });
 }
 
 EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const labelled_block& target,
@@ -289,10 +321,10 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
         labels[each] = label_id(all.size());
         all.emplace_back(work.indices[each].name);
         places[each] = count_up({0, step == 0 ? 1 : extent});
-        read.push_back({{places[each].get(), {&extent, 1}, &step, sizeof(index)}, {&labels[each], 1}});
+        read.push_back({{places[each].get(), {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
     }
     immediate_builder(all, target, leaves, grow)
-        .run(mode, target.labels, read, work.element.bytes, [&](const block_call& call) { run_select(call, work); });
+        .run(mode, target.labels, read, work.element, [&](const block_call& call) { run_select(call, work); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

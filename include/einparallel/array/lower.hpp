@@ -21,6 +21,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/operations/factors.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
 #include <array>
@@ -38,121 +39,6 @@ struct labelled_handle {
     Handle handle;
     label_span labels;
 };
-
-/// The element types of the leaves of E, as the kernel of a vertex sees them.
-template <class E>
-struct leaf_types {  // leaves, and whatever becomes a vertex of its own
-    using type = type_list<typename E::value_type>;
-};
-template <class T>
-struct leaf_types<constant<T>> : std::type_identity<type_list<>> {};
-template <class Function, class... Arguments>
-struct leaf_types<join_node<Function, Arguments...>>
-    : std::type_identity<concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>> {};
-template <class E>
-inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
-
-/// Leaves of the arguments before the one at a position.
-template <class... Arguments>
-constexpr std::size_t leaves_before(std::size_t position) {
-    std::size_t leaves = 0;
-    std::size_t at = 0;
-    ((leaves += at++ < position ? leaf_count<Arguments> : 0), ...);
-    return leaves;
-}
-
-/// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
-/// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
-inline constexpr std::size_t unfit = std::size_t(-1) / 4;
-
-template <class Statement, class Whole, class T, class E>
-struct factors {  // any other expression: a factor to be computed first, where that is less work than fusing it
-    static constexpr std::size_t count =
-        std::is_same_v<typename E::value_type, T> && Statement::template has_fewer_labels<E, Whole> ? 1 : unfit;
-    static constexpr bool only_leaves = false;
-};
-template <class Statement, class Whole, class T, class Operand, class Labels>
-struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
-    static constexpr std::size_t count = std::is_same_v<computed_t<typename Operand::value_type>, T> ? 1 : unfit;
-    static constexpr bool only_leaves = true;
-};
-template <class Statement, class Whole, class T, class Number>
-struct factors<Statement, Whole, T, constant<Number>> {
-    static constexpr std::size_t count = std::is_same_v<Number, T> ? 0 : unfit;
-    static constexpr bool only_leaves = true;
-};
-template <class Statement, class Whole, class T, class A, class B>
-struct factors<Statement, Whole, T, join_node<times, A, B>> {
-    static constexpr std::size_t count =
-        factors<Statement, Whole, T, A>::count + factors<Statement, Whole, T, B>::count;
-    static constexpr bool only_leaves =
-        factors<Statement, Whole, T, A>::only_leaves && factors<Statement, Whole, T, B>::only_leaves;
-};
-/// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
-/// divided: 49 / 49 is 1.
-template <class Statement, class Whole, class T, class Number>
-inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_complex<T>::value) &&
-                                         std::is_same_v<Number, T>&& Statement::template aggregates<Whole> &&
-                                         (leaf_count<Whole> > 1);
-template <class Statement, class Whole, class T, class A, class Number>
-struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : factors<Statement, Whole, T, A> {
-    static constexpr std::size_t count =
-        divides_by_scale<Statement, Whole, T, Number> ? factors<Statement, Whole, T, A>::count : unfit;
-};
-template <class Statement, class Whole, class T, class A>
-struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
-
-/// Multiplications of numbers and factors; and whether there is neither number nor sign.
-template <class E>
-inline constexpr int multiplications = 0;
-template <class A>
-inline constexpr int multiplications<join_node<negate, A>> = multiplications<A>;
-template <class A, class B>
-inline constexpr int multiplications<join_node<times, A, B>> = multiplications<A> + multiplications<B> + 1;
-template <class E>
-inline constexpr bool is_bare = E::leaf_count > 0;
-template <class A>
-inline constexpr bool is_bare<join_node<negate, A>> = false;
-template <class A, class B>
-inline constexpr bool is_bare<join_node<times, A, B>> = is_bare<A>&& is_bare<B>;
-
-/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
-/// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
-/// Numbers and signs are scales in a graph, where 2 * x and x * 2 are one vertex; on arrays rows take them faster.
-template <class Statement, class T, class E, bool Records = false>
-inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
-                                   factors<Statement, E, T, E>::count < unfit &&
-                                   (Statement::template aggregates<E> ||
-                                    (multiplications<E> <= 1 && (is_bare<E> || (Records && !is_complex<T>::value))));
-
-/// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
-/// scale.
-void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
-    visit(node);
-}
-template <class T, class Visit>
-void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) {
-    scale = times{}(scale, node.value);
-}
-template <class T, class A, class B, class Visit>
-void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
-    for_each_factor(argument<0>(node.arguments), scale, visit);
-    for_each_factor(argument<1>(node.arguments), scale, visit);
-}
-template <class T, class A, class Visit>
-void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
-    scale = scale / argument<1>(node.arguments).value;
-    for_each_factor(argument<0>(node.arguments), scale, visit);
-}
-template <class T, class A, class Visit>
-void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& visit) {
-    scale = negate{}(scale);
-    for_each_factor(argument<0>(node.arguments), scale, visit);
-}
-
-/// Values of type From are not all elements of type To: double beside float, int beside bool.
-template <class From, class To>
-inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
 /// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
@@ -268,10 +154,18 @@ private:
         join_work& work;
 
         template <class E>
-        value_at<typename E::value_type> leaf(const E& node) {
+        auto leaf(const E& node) {
+            return listed<typename E::value_type>(node);
+        }
+        template <class Operand, class Labels>
+        auto leaf(const detail::leaf<Operand, Labels>& node) {
+            return listed<stored_t<Operand>>(node);
+        }
+        template <class T, class E>
+        value_at<T> listed(const E& node) {
             const std::size_t number = work.bytes.size();
             operands[number] = lower.as_operand(node);
-            work.bytes.push_back(sizeof(typename E::value_type));
+            work.bytes.push_back(sizeof(T));
             return {row_name(number), op_register(number)};
         }
     };
@@ -306,13 +200,16 @@ private:
     /// An operand of elements that are computed with.
     template <class E>
     operand computed_operand(const E& node) {
-        if constexpr (!is_half<typename E::value_type>) {
-            return as_operand(node);
-        } else if constexpr (requires { node.operand; }) {
+        using T = computed_t<typename E::value_type>;
+        if constexpr (requires { node.operand; }) {
             const std::array<operand, 1> x{as_operand(node)};
-            return {builder_.template product<float>(std::nullopt, x[0].labels, std::span(x), 1.0F), x[0].labels};
+            if constexpr (std::is_same_v<stored_t<typename E::operand_type>, T>) {
+                return x[0];
+            } else {
+                return {builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels};
+            }
         } else {
-            return {vertex_of<float>(std::nullopt, node), labels_of(node)};
+            return {vertex_of<T>(std::nullopt, node), labels_of(node)};
         }
     }
 
@@ -330,6 +227,11 @@ private:
     auto collect(const E& node, std::array<operand, Count>& operands) {
         operands[First] = as_operand(node);
         return pick<First, typename E::value_type>();
+    }
+    template <std::size_t First, std::size_t Count, class T, class Operand, class Labels>
+    auto collect(const leaf<read_as<T, Operand>, Labels>& node, std::array<operand, Count>& operands) {
+        operands[First] = as_operand(node);
+        return make_join(converted_to<T>{}, pick<First, stored_t<read_as<T, Operand>>>());
     }
     template <std::size_t First, std::size_t Count, class T>
     auto collect(const constant<T>& node, std::array<operand, Count>& /*operands*/) {

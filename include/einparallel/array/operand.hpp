@@ -109,6 +109,15 @@ public:
     using checked::operator=;
     using checked::operator+=;
     using checked::operator-=;
+    /// C *= e is C = C · e, and so is a division: e is one term, which is summed over its labels that C lacks.
+    ///@{
+    template <class E>
+        requires Expression<E> || Scalar<E>
+    const Target& operator*=(const E& right) const { return by<times>(as_node<T>(right)); }
+    template <class E>
+        requires Expression<E> || Scalar<E>
+    const Target& operator/=(const E& right) const { return by<over>(as_node<T>(right)); }
+    ///@}
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
     const Target& operator=(const written_leaf& right) const { return *this = right.read(); }
     written_leaf& operator=(const written_leaf& right) {
@@ -120,6 +129,24 @@ protected:
     [[nodiscard]] const Leaf& read() const { return *this; }
 
     Handle* handle_;
+
+private:
+    template <class Function, class E>
+    const Target& by(const E& term) const {
+        constexpr bool names_each_once = !requires {
+            Leaf::operand_type::waits;
+        };
+        static_assert(names_each_once,
+                      "einsum: *= and /= are of whole arrays and tensors, or of views: at functions of labels and at "
+                      "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
+        if constexpr (!names_each_once) {
+            return static_cast<const Target&>(*this);
+        } else if constexpr (statement<typename Leaf::labels, E>::template aggregates<E>) {
+            return *this = make_join(Function{}, read(), reduce_node<op::sum_type, missing_labels, E>(op::sum, term));
+        } else {
+            return *this = make_join(Function{}, read(), term);
+        }
+    }
 };
 
 template <class T, class Operand, class Labels>

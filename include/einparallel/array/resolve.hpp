@@ -190,11 +190,11 @@ public:
     auto resolved(const leaf<count_operand<Over, Inner>, Labels>& /*node*/) const {
         using T = typename count_operand<Over, Inner>::value_type;
         constexpr auto reduced = Statement::reduced_by(std::type_identity<reduce_node<op::sum_type, Over, Inner>>{});
-        T count = T(1);
+        double count = 1;
         for (std::size_t label = 0; label < reduced.size(); ++label) {
-            count *= reduced[label] ? T(ranges_[label].size()) : T(1);
+            count *= reduced[label] ? double(ranges_[label].size()) : 1;
         }
-        return constant<T>(count);
+        return constant<T, double>(count);
     }
     template <class Function, class... Arguments>
     auto resolved(const join_node<Function, Arguments...>& node) const {

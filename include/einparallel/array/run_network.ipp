@@ -12,7 +12,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
     destination sink, label_span out, std::span<const labelled_block> operands,
-    const std::vector<pairwise_contraction>* order, std::size_t element_bytes,
+    const std::vector<pairwise_contraction>* order, element_type element,
     function_ref<void(bool is_last, const block_call&)> contract, kept_results* kept) {
     std::size_t tensor = operands.size();
     return contract_in_order(
@@ -23,7 +23,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
             if (is_kept && kept->is_made) {
                 return kept->made[result];
             }
-            const handle made = run(is_last ? sink : std::nullopt, labels, read, element_bytes,
+            const handle made = run(is_last ? sink : std::nullopt, labels, read, element,
                                     [&](const block_call& block) { contract(is_last, block); });
             std::erase_if(temporaries_, [&](const auto& own) {
                 const auto is_it = [&](const block_handle& each) { return each.data == own->bytes.get(); };
@@ -46,8 +46,8 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
     const index_span learnt = learn_extents(operands);
     const std::vector<index> extents(learnt.begin(), learnt.end());
     const label_span out = target_.labels;
-    const std::size_t bytes = target_.handle.element_bytes;
-    const sliced_order found = order_within(extents, out, labels_of(operands), bytes, most_bytes);
+    const element_type element = target_.handle.element;
+    const sliced_order found = order_within(extents, out, labels_of(operands), element.bytes, most_bytes);
 
     // A label that is fixed becomes none, and every block begins at its index.
     std::vector<labelled_block> part(operands.begin(), operands.end());
@@ -59,7 +59,7 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
             index& step = steps.emplace_back(0);
             for (std::size_t dimension = 0; dimension < labels[block].size(); ++dimension) {
                 if (labels[block][dimension] == fixed) {
-                    step += part[block].handle.strides[dimension] * index(bytes);
+                    step += part[block].handle.strides[dimension] * index(element.bytes);
                     labels[block][dimension] = no_label;
                 }
             }
@@ -86,7 +86,7 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
         }
         target_ = part.back();
         chain(
-            mode, target_.labels, std::span(part).first(operands.size()), &found.steps, bytes,
+            mode, target_.labels, std::span(part).first(operands.size()), &found.steps, element,
             [&](bool /*is_last*/, const block_call& block) { contract(block); }, &kept);
         kept.is_made = true;
     }

@@ -19,14 +19,14 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
         small_vector<index, 16> extents;
         operand_block operands[2];
         const block_call call = checked_call(form, blocks, extents, operands, grow);
-        half_bits halves = 0;
+        stored_codes stored = 0;
         for (std::size_t operand = 0; operand < Operands; ++operand) {
-            halves |= blocks[operand + 1].half << 2 * operand;
+            stored |= stored_code_of(blocks[operand + 1].element, element_type_of<T>()) << 4 * operand;
         }
         if constexpr (Operands == 2) {
-            contract_pair(call, static_cast<summed_as_t<T>>(scale), halves);
+            contract_pair(call, static_cast<summed_as_t<T>>(scale), stored);
         } else {
-            contract_product(call, scale, halves);
+            contract_product(call, scale, stored);
         }
     }
 }

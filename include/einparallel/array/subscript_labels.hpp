@@ -101,7 +101,7 @@ public:
         const std::size_t rank = given.extents.size();
         const index offset = strides_of_read(functions(operand), labels, no_box(rank), {given.strides, rank}, strides);
         block_handle made = given;
-        made.data = static_cast<const std::byte*>(given.data) + offset * index(given.element_bytes);
+        made.data = static_cast<const std::byte*>(given.data) + offset * index(given.element.bytes);
         made.extents = std::span(numbers).first(labels.size());
         made.strides = strides.data();
         return made;

@@ -1,6 +1,6 @@
 #pragma once
 // The right-hand side of a statement as a sum of terms: which of them are summed straight into the output, and one
-// expression of the others. A sign before a term, or its being subtracted, is taken in the type of the result.
+// expression of the others, all in the type of the statement.
 
 #include <einparallel/array/lower.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -44,17 +44,6 @@ inline constexpr bool is_single_term<join_node<Sign, A, B>> = !joins_terms<Sign>
 template <class A>
 inline constexpr bool is_single_term<join_node<negate, A>> = is_single_term<A>;
 
-/// A sign before a term stands in a type that holds less than the sum's, which is to hold what it makes.
-template <class Out, class E>
-inline constexpr bool has_narrow_sign = false;
-template <class Out, class A>
-inline constexpr bool has_narrow_sign<Out, join_node<negate, A>> =
-    !std::is_same_v<typename join_node<negate, A>::value_type, Out> &&
-    !loses<typename join_node<negate, A>::value_type, Out>;
-template <class Out, class Sign, class A, class B>
-    requires joins_terms<Sign>
-inline constexpr bool has_narrow_sign<Out, join_node<Sign, A, B>> = has_narrow_sign<Out, A> || has_narrow_sign<Out, B>;
-
 /// What a direct term sums: itself, or the inside of an explicit sum.
 template <class E>
 const E& summand(const E& term) {
@@ -65,17 +54,13 @@ const Inner& summand(const reduce_node<op::sum_type, Over, Inner>& term) {
     return term.inner;
 }
 
-/// A term of a sum of type Out, negated as one of that type where it holds all of the term's values: 0 − 1 is −1,
-/// whatever the type of the 1.
-template <bool Negative, class Out, class E>
+/// A term as it is subtracted.
+template <bool Negative, class E>
 decltype(auto) with_sign(const E& term) {
-    using T = typename E::value_type;
-    if constexpr (!Negative) {
-        return (term);
-    } else if constexpr (std::is_same_v<T, Out> || loses<T, Out>) {
+    if constexpr (Negative) {
         return make_join(negate{}, term);
     } else {
-        return make_join(negate{}, make_join(converted_to<Out>{}, term));
+        return (term);
     }
 }
 
@@ -97,52 +82,37 @@ void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
 /// No term.
 struct no_terms {};
 
-template <class Out, class A, class B, class Join>
+template <class A, class B, class Join>
 auto join_parts(const A& a, const B& b, Join join) {
     if constexpr (std::is_same_v<B, no_terms>) {
         return a;
     } else if constexpr (std::is_same_v<A, no_terms>) {
-        return with_sign<std::is_same_v<Join, minus>, Out>(b);
+        return with_sign<std::is_same_v<Join, minus>>(b);
     } else {
         return make_join(join, a, b);
     }
 }
 
-/// A sum in the type Out where that holds all of the terms' values.
-template <class Out, class Over, class E>
-auto summed_in(const E& terms) {
-    if constexpr (std::is_same_v<typename E::value_type, Out> || loses<typename E::value_type, Out>) {
-        return reduce_node<op::sum_type, Over, E>(op::sum, terms);
-    } else {
-        return summed_in<Out, Over>(make_join(converted_to<Out>{}, terms));
-    }
-}
-
-/// The terms that are not direct (all of them with KeepDirect), as one expression of which Out is the type of sums, and
-/// in which every sum is said; no_terms where there are none.
-template <class Statement, bool KeepDirect, class Out, class E>
+/// The terms that are not direct (all of them with KeepDirect), as one expression in which every sum is said; no_terms
+/// where there are none.
+template <class Statement, bool KeepDirect, class E>
 auto elementwise_part(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {
         return no_terms{};
     } else if constexpr (Statement::template aggregates<E>) {
-        return summed_in<Out, missing_labels>(node);
+        return reduce_node<op::sum_type, missing_labels, E>(op::sum, node);
     } else {
         return node;
     }
 }
-template <class Statement, bool KeepDirect, class Out, class Over, class Inner>
-    requires(KeepDirect&& is_direct<Statement, reduce_node<op::sum_type, Over, Inner>>)
-auto elementwise_part(const reduce_node<op::sum_type, Over, Inner>& node) {
-    return summed_in<Out, Over>(node.inner);
-}
-template <class Statement, bool KeepDirect, class Out, class Sign, class... Terms>
+template <class Statement, bool KeepDirect, class Sign, class... Terms>
     requires joins_terms<Sign>
 auto elementwise_part(const join_node<Sign, Terms...>& node) {
-    const auto last = elementwise_part<Statement, KeepDirect, Out>(argument<sizeof...(Terms) - 1>(node.arguments));
+    const auto last = elementwise_part<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
     if constexpr (sizeof...(Terms) == 1) {
-        return join_parts<Out>(no_terms{}, last, minus{});
+        return join_parts(no_terms{}, last, minus{});
     } else {
-        return join_parts<Out>(elementwise_part<Statement, KeepDirect, Out>(argument<0>(node.arguments)), last, Sign{});
+        return join_parts(elementwise_part<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
     }
 }
 

@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An element type in device code.
 inline cell_type cell_type_of(element_type type) {
-    const half_bits half = half_code_of(type);
+    const stored_code half = half_code_of(type);
     const auto kind = half != 0          ? (half == half_code<float16> ? cell_kind::f16 : cell_kind::b16)
                       : type.kind == 'f' ? (type.bytes == 4 ? cell_kind::f32 : cell_kind::f64)
                       : type.kind == 'c' ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)

@@ -27,11 +27,12 @@ struct functor_list {
     }
 };
 /// Of one and two arguments.
-using op_functors = functor_list<negate, absolute, conjugate, floor_function, round_function, sign_function,
-                                 relu_function, exp_function, log_function, sqrt_function, tanh_function, sin_function,
-                                 cos_function, tan_function, erf_function, sigmoid_function, silu_function,
-                                 gelu_function, plus, minus, times, over, larger, smaller, power, atan2_function,
-                                 shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
+using op_functors =
+    functor_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function,
+                 exp_function, log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function,
+                 erf_function, sigmoid_function, silu_function, gelu_function, plus, minus, times, over, larger,
+                 smaller, modulo, power, atan2_function, shifted_exponential, less, less_equal, greater, greater_equal,
+                 equal, not_equal>;
 
 /// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, f16, b16, whole, natural };
@@ -140,9 +141,6 @@ EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
                 made = Cell::of(T(x != 0));
             } else if constexpr (arity_of(F::code) == 1) {
                 made = Cell::of(function(x));
-            } else if constexpr (F::code == op_code::divide && std::is_integral_v<T>) {  // threads without a point, too
-                const bool negates = y == T(-1) && std::is_signed_v<T>;
-                made = Cell::of(y == 0 ? T(0) : negates ? negate{}(x) : function(x, y));
             } else {
                 made = Cell::of(function(x, y));
             }

@@ -43,8 +43,7 @@ template <subscripts Text, class T, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
     const auto node_of = []<class Given>(const Given& operand) {
-        constexpr bool is_read = sizeof...(Tensors) <= 2 && std::is_same_v<computed_t<typename Given::value_type>, T>;
-        using Read = std::conditional_t<is_read, typename Given::value_type, T>;  // halves as they are
+        using Read = std::conditional_t<sizeof...(Tensors) <= 2, typename Given::value_type, T>;
         return handle_of(tensor_operand<Read, Given::rank>{elements_as<Read, tensor>(operand).node()});
     };
     const std::array nodes{node_of(operands)...};

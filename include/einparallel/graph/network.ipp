@@ -137,18 +137,18 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     subscript_labels labels(table, shapes);
     expect(labels.failure().empty(), labels.failure());
     made->extents = list_of(labels.output(), [&](label_id label) { return labels.extent(label); });
-    const std::size_t bytes = all->program().type().bytes;
-    made->elements.reset(new_elements(made->extents, bytes, first_elements::unwritten));
+    const element_type element = all->program().type();
+    made->elements.reset(new_elements(made->extents, element.bytes, first_elements::unwritten));
     std::vector<index> strides(made->extents);
     dense_strides(made->extents, strides.data());
     std::vector<labelled_block> read;
     std::vector<statement_leaf> leaves;
     for (const unranked_operand& operand : operands) {
-        const block_handle given{operand.data, operand.extents, operand.strides.data(), bytes};
+        const block_handle given{operand.data, operand.extents, operand.strides.data(), element};
         read.push_back({labels.seen(read.size(), given), labels.of(read.size())});
         leaves.push_back({read.back(), false, read.size() == operands.size()});
     }
-    immediate_builder builder(names, {{made->elements.get(), made->extents, strides.data(), bytes}, labels.output()},
+    immediate_builder builder(names, {{made->elements.get(), made->extents, strides.data(), element}, labels.output()},
                               leaves, nullptr);
     builder.network(read, most_bytes, [&](const block_call& block) { all->contract(block); });
     return made;

@@ -98,11 +98,11 @@ public:
             return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, operands.size()),
                                      make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
         } else {
-            half_bits halves = 0;
+            stored_codes stored = 0;
             for (std::size_t operand = Count; operand-- > 0;) {
-                halves = halves << 2U | half_code_of(operands[operand].handle->element);
+                stored = stored << 4U | stored_code_of(operands[operand].handle->element, element_type_of<Out>());
             }
-            return record(sink, out, operands, make_product_kernel<Out>(scale, Count, halves));
+            return record(sink, out, operands, make_product_kernel<Out>(scale, Count, stored));
         }
     }
 

@@ -196,6 +196,15 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     for (index& extent : made->extents) {
         extent = extent < 0 ? 0 : extent;
     }
+    const auto is_place = [](const op_instruction& each) { return each.code == op_code::place; };
+    if (made->failure.empty() && any_in(work->program().instructions(), is_place)) {
+        for (std::size_t label = 0; label < dense.size() && made->failure.empty(); ++label) {
+            if (dense[label] != no_label && made->extents[std::size_t(dense[label])] == 0 &&
+                !found_in(label_id(label), out)) {
+                fail(*made, "argmax or argmin over label " + std::string(names_[label]) + ", which has extent 0");
+            }
+        }
+    }
     for (const label_id label : out) {
         made->form.output.push_back(number(label));
         made->bounds.push_back(made->extents[std::size_t(made->form.output.back())]);

@@ -15,6 +15,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/operations/typed_expression.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <array>
@@ -41,18 +42,29 @@ namespace EINPARALLEL_UNIT {
 
 /// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
 template <class Out, class LeftLabels, class E>
-std::shared_ptr<vertex> record_statement(const E& right) {
+std::shared_ptr<vertex> record_typed(const E& right) {
     using Statement = statement<LeftLabels, E>;
     unit_builder builder(Statement::ids::names);
     lowering<unit_builder, Statement> lower(builder);
     constexpr unit_builder::last_vertex last{};
     if constexpr (is_alone<Statement, Out, E>) {
         return lower.template vertex_of<Out>(last, right);
-    } else if constexpr (is_single_term<E> && is_direct<Statement, E> && !has_narrow_sign<Out, E>) {
+    } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
         return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
     } else {
-        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true, Out>(right),
+        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true>(right),
                                           Statement::left_labels);
+    }
+}
+
+/// … in the statement's type.
+template <class Out, class LeftLabels, class E>
+std::shared_ptr<vertex> record_statement(const E& right) {
+    using T = statement_type<Out, E>;
+    if constexpr (is_in<T, E>) {
+        return record_typed<Out, LeftLabels>(right);
+    } else {
+        return record_typed<Out, LeftLabels>(typed<T>(right));
     }
 }
 

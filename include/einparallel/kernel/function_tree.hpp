@@ -4,6 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
@@ -28,9 +29,9 @@ template <std::size_t Leaf, class T, class Elements>
 EINPARALLEL_HOST_DEVICE constexpr T value_of_tree(const pick<Leaf, T>& /*tree*/, const Elements& elements) {
     return boost::hana::at_c<Leaf>(elements);
 }
-template <class T, class Elements>
-EINPARALLEL_HOST_DEVICE constexpr T value_of_tree(const constant<T>& tree, const Elements& /*elements*/) {
-    return tree.value;
+template <class T, class Number, class Elements>
+EINPARALLEL_HOST_DEVICE constexpr T value_of_tree(const constant<T, Number>& tree, const Elements& /*elements*/) {
+    return converted<T>(tree.value);
 }
 template <class Function, class... Arguments, class Elements>
 EINPARALLEL_HOST_DEVICE constexpr auto value_of_tree(const join_node<Function, Arguments...>& tree,
@@ -71,6 +72,19 @@ template <class Function>
 inline constexpr bool has_op_code = requires {
     requires std::is_same_v<decltype(Function::code), const op_code>;
 };
+/// The type in which a functor of the library's computes a Value from elements T…, to which they are cast; void where
+/// it takes them as they are. As in op_program.
+template <op_code Code, class Value, class... T>
+constexpr auto computed_type() {
+    if constexpr (compares(Code)) {
+        return arithmetic_result<T...>();
+    } else if constexpr (arity_of(Code) == 2 || (Code >= op_code::exp && Code < op_code::add)) {
+        return std::type_identity<Value>();
+    } else {
+        return std::type_identity<void>();
+    }
+}
+
 /// An expression of such functors is told by its program alone.
 template <class E>
 inline constexpr bool is_told = true;

@@ -10,6 +10,7 @@
 #include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operations/op_code.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -45,7 +46,13 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
     });
 }
 
+/// … of a statement that is still to be named.
+class integer_divided_by_zero : public error {
+    using error::error;
+};
+
 /// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
+/// @throws integer_divided_by_zero  behind the last element
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 
 /// The work of a program. calls[c] are rows of its c-th instruction that calls something, where they are known;

@@ -245,7 +245,7 @@ private:
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };
 
-EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) {
+EINPARALLEL_INLINE void compute_join(const block_call& call, const join_work& work) {
     loop_nest nest(call);
     if (!has_points(nest, call, work.reduction)) {
         return;
@@ -261,6 +261,20 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
     nest.sort_by(0);
     join_rows rows(work.rows, work.reduction, call.output.data, operands, call.mode);
     run_rows(nest, rows);
+}
+
+EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) {
+    if (!work.divides_integers) {
+        compute_join(call, work);
+        return;
+    }
+    divided_by_zero = false;
+    compute_join(call, work);
+    if (std::exchange(divided_by_zero, false)) {
+        throw integer_divided_by_zero(
+            "an integer is divided by zero; ep::where(b != 0, a / b, 0) computes the chosen "
+            "side alone");
+    }
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program,

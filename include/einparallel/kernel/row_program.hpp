@@ -73,6 +73,8 @@ struct join_work {
     tile_kernel tiles;                    ///< without a function where there are none
     small_vector<std::uint8_t, 8> bytes;  ///< of an element of each operand
     small_vector<row_call, 8> calls;      ///< by instruction of the program that calls something, in their order
+    bool divides_integers = false;        ///< by what may be zero
+    bool has_places = false;              ///< of an extreme element, of which there must be one
 };
 
 /// Where the value of a node is: for steps, and in a register of the program.
@@ -81,19 +83,6 @@ struct value_at {
     row_name row = 0;
     op_register at = 0;
 };
-
-/// The type in which a functor of the library's computes a Value from elements T…, to which they are cast; void where
-/// it takes them as they are. As in op_program.
-template <op_code Code, class Value, class... T>
-constexpr auto computed_type() {
-    if constexpr (compares(Code)) {
-        return arithmetic_result<T...>();
-    } else if constexpr (arity_of(Code) == 2 || (Code >= op_code::exp && Code < op_code::add)) {
-        return std::type_identity<Value>();
-    } else {
-        return std::type_identity<void>();
-    }
-}
 
 /// Writes numbers and calls as steps over rows, as instructions of a program, or both.
 template <bool Steps, bool Program>
@@ -134,18 +123,24 @@ public:
     template <class T, bool IsNumber>
     auto computed(value_at<T, IsNumber> element) {
         if constexpr (is_half<T>) {
-            value_at<float> made;
-            if constexpr (Program) {
-                made.at = program_->call({op_code::cast}, element_type_of<float>(), {}, {&element.at, 1});
-            }
-            if constexpr (Steps) {
-                made.row = as<float, T, IsNumber>(element.row);
-            }
-            return made;
+            return read<float>(element);
         } else {
             return element;
         }
     }
+    /// An element of an operand as another type.
+    template <class T, class From, bool IsNumber>
+    auto read(value_at<From, IsNumber> element) {
+        value_at<T> made;
+        if constexpr (Program) {
+            made.at = program_->call({op_code::cast}, element_type_of<T>(), {}, {&element.at, 1});
+        }
+        if constexpr (Steps) {
+            made.row = as<T, From, IsNumber>(element.row);
+        }
+        return made;
+    }
+
     /// The last one: the result, of type Out.
     template <class Out, class T, bool IsNumber>
     void end(value_at<T, IsNumber> result) {
@@ -222,6 +217,10 @@ private:
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
         const row_call call = call_of<Numbers, Value, T...>(function);
         work_.calls.push_back(call);
+        if constexpr (has_op_code<Function> && std::is_integral_v<Value>) {
+            work_.has_places = work_.has_places || Function::code == op_code::place;
+            work_.divides_integers = work_.divides_integers || divides(Function::code);
+        }
         if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {
             if constexpr (Function::code >= op_code::add && Function::code <= op_code::divide) {
                 return steps_.push_arithmetic(Function::code, call.run, arguments.data(), sizeof(Value));
@@ -242,6 +241,10 @@ public:
     node_writer(Writer writer, Leaves& leaves) : writer_(writer), leaves_(leaves) {}
 
     auto write(const auto& node) { return leaves_.leaf(node); }
+    template <class T, class Operand, class Labels>
+    auto write(const leaf<read_as<T, Operand>, Labels>& node) {
+        return writer_.template read<T>(leaves_.leaf(node));
+    }
     template <class T>
     auto write(const constant<T>& node) {
         return writer_.number(node.value);

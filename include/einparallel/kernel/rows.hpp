@@ -19,8 +19,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// An operand as rows read it.
 struct row_operand {
     const std::byte* data = nullptr;
-    index bytes = 0;     ///< of an element
-    half_bits half = 0;  ///< of one that is a half where the others are floats: which
+    index bytes = 0;         ///< of an element
+    stored_code stored = 0;  ///< its type, where that is not the one that is computed with
 };
 using row_operands = small_vector<row_operand, 4>;
 
@@ -39,10 +39,12 @@ struct row_reduction {
     index bytes = 0;  ///< of an element
     std::array<std::byte, 16> identity{};
     identity_function told = nullptr;  ///< of the functor
+    element_type element{};
 };
 template <class Out, class Reduce>
 row_reduction row_reduction_of(const Reduce& reduce) {
     row_reduction made{row_function_of<0, Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
+    made.element = register_type<Out>();
     const Out identity = Reduce::template identity<Out>();
     __builtin_memcpy(made.identity.data(), &identity, sizeof(Out));
     if constexpr (!has_op_code<Reduce>) {

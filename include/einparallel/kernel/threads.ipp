@@ -2,6 +2,8 @@
 
 #include <einparallel/kernel/threads.hpp>
 
+#include <einparallel/notation/operations/integer_division.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -33,6 +35,7 @@ EINPARALLEL_INLINE int available_threads() {
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work) {
     std::atomic<bool> failed = false;
     std::exception_ptr failure = nullptr;
+    std::atomic<bool> divided = false;
     const auto part = [&] {
         try {
             work(index{einparallel_detail_thread_number()}, index{einparallel_detail_thread_count()});
@@ -41,9 +44,14 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
                 failure = std::current_exception();
             }
         }
+        if (divided_by_zero) {
+            divided_by_zero = false;
+            divided = true;
+        }
     };
     einparallel_detail_parallel([](void* shared) { (*static_cast<decltype(part)*>(shared))(); },
                                 const_cast<void*>(static_cast<const void*>(&part)), unsigned(threads), 0);
+    divided_by_zero = divided_by_zero || divided;
     if (failure != nullptr) {
         std::rethrow_exception(failure);
     }

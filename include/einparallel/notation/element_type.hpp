@@ -3,6 +3,8 @@
 
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <complex>
 #include <cstddef>
@@ -138,14 +140,20 @@ namespace detail {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-/// Which operands of a product of floats are halves: two bits for each, 1 for a float16, 2 for a bfloat16.
-using half_bits = std::uint64_t;
+/// Which type the elements of an operand have where it is not the one they are computed in, which is 0: its place in
+/// coded_elements, from 1 on, that of the two halves as here.
+using stored_code = std::uint64_t;
+/// Those of operands: four bits for each.
+using stored_codes = std::uint64_t;
+constexpr stored_code stored_code_in(stored_codes codes, std::size_t operand) {
+    return codes >> 4 * operand & 15U;
+}
 template <class T>
-inline constexpr half_bits half_code = std::is_same_v<T, float16>    ? 1
-                                       : std::is_same_v<T, bfloat16> ? 2
-                                                                     : 0;
+inline constexpr stored_code half_code = std::is_same_v<T, float16>    ? 1
+                                         : std::is_same_v<T, bfloat16> ? 2
+                                                                       : 0;
 /// visit(std::type_identity<Half>()) for its code.
-constexpr auto with_half(half_bits code, const auto& visit) {
+constexpr auto with_half(stored_code code, const auto& visit) {
     return code == half_code<float16> ? visit(std::type_identity<float16>()) : visit(std::type_identity<bfloat16>());
 }
 
@@ -175,15 +183,39 @@ inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T,
                                    is_half<T> ||
                                    (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
 
-/// The type of an arithmetic expression on two elements: std::common_type, with complex against real of another
-/// precision, and float for halves.
+/// The integer type of so many bytes.
+template <std::size_t Bytes, bool IsSigned>
+constexpr auto integer_of() {
+    if constexpr (Bytes == 1) {
+        return std::type_identity<std::conditional_t<IsSigned, std::int8_t, std::uint8_t>>();
+    } else if constexpr (Bytes == 2) {
+        return std::type_identity<std::conditional_t<IsSigned, std::int16_t, std::uint16_t>>();
+    } else if constexpr (Bytes == 4) {
+        return std::type_identity<std::conditional_t<IsSigned, std::int32_t, std::uint32_t>>();
+    } else {
+        return std::type_identity<std::conditional_t<IsSigned, std::int64_t, std::uint64_t>>();
+    }
+}
+
+/// The common type of two elements. Of integers the smallest that holds both; of a signed one and an unsigned one of 64
+/// bits the signed one, modulo 2⁶⁴. Of an integer and a real number the real one, of a real and a complex number the
+/// complex one of the larger precision; float for halves.
 template <class A, class B>
 constexpr auto arithmetic_result() {
     using X = real_part_t<A>;
     using Y = real_part_t<B>;
     if constexpr (is_half<A> || is_half<B>) {
         return arithmetic_result<computed_t<A>, computed_t<B>>();
-    } else if constexpr (std::is_same_v<A, B> || (!is_complex<A>::value && !is_complex<B>::value)) {
+    } else if constexpr (std::is_same_v<A, B> || std::is_same_v<B, bool>) {
+        return std::type_identity<A>();
+    } else if constexpr (std::is_same_v<A, bool>) {
+        return std::type_identity<B>();
+    } else if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+        constexpr bool is_signed = std::is_signed_v<A> || std::is_signed_v<B>;
+        constexpr auto needs = [](std::size_t bytes, bool own) { return own == is_signed ? bytes : 2 * bytes; };
+        return integer_of<std::max(needs(sizeof(A), std::is_signed_v<A>), needs(sizeof(B), std::is_signed_v<B>)),
+                          is_signed>();
+    } else if constexpr (!is_complex<A>::value && !is_complex<B>::value) {
         return std::common_type<A, B>();
     } else if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
         return std::type_identity<std::complex<std::conditional_t<std::is_integral_v<A>, Y, X>>>();
@@ -241,7 +273,7 @@ constexpr element_type element_type_of() {
 namespace detail {
 
 /// Which halves elements of this type are, if any.
-constexpr half_bits half_code_of(element_type element) {
+constexpr stored_code half_code_of(element_type element) {
     return element == element_type_of<float16>() ? 1U : element == element_type_of<bfloat16>() ? 2U : 0U;
 }
 
@@ -255,16 +287,31 @@ inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
 
+/// All element types, by stored_code.
+template <class... T>
+struct element_list {
+    static constexpr std::array<element_type, sizeof...(T)> types{element_type_of<T>()...};
+    static constexpr void with(element_type type, const auto& visit) {
+        static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
+    }
+};
+using coded_elements =
+    element_list<float16, bfloat16, float, double, std::complex<float>, std::complex<double>, bool, std::int8_t,
+                 std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
 constexpr void with_element(element_type type, const auto& visit) {
-    const auto among = [&]<class... T>(std::type_identity<T>... types) {
-        static_cast<void>(((element_type_of<T>() == type && (visit(types), true)) || ...));
-    };
-    among(std::type_identity<float>(), std::type_identity<double>(), std::type_identity<std::complex<float>>(),
-          std::type_identity<std::complex<double>>(), std::type_identity<bool>(), std::type_identity<std::int8_t>(),
-          std::type_identity<std::int16_t>(), std::type_identity<std::int32_t>(), std::type_identity<std::int64_t>(),
-          std::type_identity<std::uint8_t>(), std::type_identity<std::uint16_t>(), std::type_identity<std::uint32_t>(),
-          std::type_identity<std::uint64_t>(), std::type_identity<float16>(), std::type_identity<bfloat16>());
+    coded_elements::with(type, visit);
+}
+constexpr element_type element_of_code(stored_code code) {
+    return coded_elements::types[code - 1];
+}
+/// Of elements that are computed in a type.
+constexpr stored_code stored_code_of(element_type stored, element_type computed) {
+    stored_code code = 0;
+    while (stored != computed && code++ < coded_elements::types.size() && element_of_code(code) != stored) {
+    }
+    return code;
 }
 
 /// Some T has this run-time value.

@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/numbers.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 #include <einparallel/notation/refused.hpp>
 
@@ -13,11 +14,6 @@
 #include <utility>
 
 namespace einparallel {
-
-/// Every node names itself as `node`; what can stand on a left-hand side derives from its leaf, which is then its
-/// `node`. Not in `detail`, so that the operators below are found by argument-dependent lookup for operands of rank 0
-/// too, which have no labels that would lead there.
-struct expression_base {};
 
 namespace detail {
 
@@ -67,20 +63,6 @@ struct count_operand {
     using value_type = std::conditional_t<std::is_integral_v<inner>, double, decltype(absolute{}(inner()))>;
     static constexpr std::size_t rank = 0;
     static constexpr bool waits = true;
-};
-
-/// A number.
-template <class T>
-struct constant : expression_base {
-    using node = constant;
-    using labels = label_list<>;
-    using value_type = T;
-    static constexpr std::size_t leaf_count = 0;
-    static constexpr bool is_flat = true;
-
-    T value;
-
-    constexpr constant(auto number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
 /// The arguments of a function. Each einsum's nodes are types of their own, whose every function is compiled for it
@@ -166,18 +148,6 @@ struct row_node : expression_base {
     explicit row_node(Inner of) : inner(std::move(of)) {}
 };
 
-/// Numbers that mix into expressions.
-template <class T>
-concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value ||
-    is_half<std::remove_cvref_t<T>>;
-
-/// A literal takes the precision of what it meets: 0.5 * A(i, j) is single where A is.
-template <class Number, class Value>
-using scalar_beside_t =
-    std::conditional_t<std::is_integral_v<Value>, computed_t<Number>,
-                       std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
-                                          arithmetic_t<std::complex<float>, Value>, computed_t<Value>>>;
-
 }  // namespace detail
 
 /// Anything that an einsum's right-hand side may be made of, numbers excepted.
@@ -192,8 +162,7 @@ constexpr const typename E::node& as_node(const E& expression) {
 }
 template <class Value, Scalar S>
 constexpr auto as_node(const S& number) {
-    using T = scalar_beside_t<S, Value>;
-    return constant<T>(converted<T>(number));
+    return constant_beside_t<S, Value>(number);
 }
 
 template <class A>
@@ -212,7 +181,7 @@ auto make_join(Function function, const Nodes&... nodes) {
 
 /// What A is beside B in a binary join: a number takes its precision from the expression.
 template <class A, class B>
-struct node_beside : std::type_identity<constant<scalar_beside_t<A, typename value_of<B>::type>>> {};
+struct node_beside : std::type_identity<constant_beside_t<A, typename value_of<B>::type>> {};
 template <Expression A, class B>
 struct node_beside<A, B> : std::type_identity<typename A::node> {};
 template <class Function, class A, class B>
@@ -284,6 +253,8 @@ EINPARALLEL_DETAIL_OPERATOR(-, minus);
 EINPARALLEL_DETAIL_OPERATOR(*, times);
 EINPARALLEL_DETAIL_OPERATOR(/, over);
 ///@}
+/// What a division of integers towards zero leaves: it has the sign of a, and a division by zero is an ep::error.
+EINPARALLEL_DETAIL_OPERATOR(%, modulo);
 // Comparisons, element by element: an expression of bool.
 EINPARALLEL_DETAIL_OPERATOR(<, less);
 EINPARALLEL_DETAIL_OPERATOR(<=, less_equal);
@@ -291,6 +262,12 @@ EINPARALLEL_DETAIL_OPERATOR(>, greater);
 EINPARALLEL_DETAIL_OPERATOR(>=, greater_equal);
 EINPARALLEL_DETAIL_OPERATOR(==, equal);
 EINPARALLEL_DETAIL_OPERATOR(!=, not_equal);
+
+/// Of bool, element by element: both sides are computed.
+///@{
+EINPARALLEL_DETAIL_OPERATOR(&&, both);
+EINPARALLEL_DETAIL_OPERATOR(||, either);
+///@}
 #undef EINPARALLEL_DETAIL_OPERATOR
 
 #define EINPARALLEL_DETAIL_OPERATOR(sign)                                     \
@@ -322,6 +299,11 @@ auto operator-(const A& a) {
 template <Expression A>
 auto operator+(const A& a) {
     return typename A::node(a);
+}
+/// Of bool.
+template <Expression A>
+auto operator!(const A& a) {
+    return detail::pair_node<detail::differ, A, bool>{{}, {}, {a, true}};
 }
 ///@}
 

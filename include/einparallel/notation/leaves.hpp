@@ -21,8 +21,8 @@ template <class E>
 struct leaves_of : std::type_identity<typename leaves_of<decltype(E::inner)>::type> {};
 template <class Operand, class Labels>
 struct leaves_of<leaf<Operand, Labels>> : std::type_identity<type_list<leaf<Operand, Labels>>> {};
-template <class T>
-struct leaves_of<constant<T>> : std::type_identity<type_list<>> {};
+template <class T, class Number>
+struct leaves_of<constant<T, Number>> : std::type_identity<type_list<>> {};
 template <class Function, class... Arguments>
 struct leaves_of<join_node<Function, Arguments...>>
     : std::type_identity<concatenate_t<type_list<>, typename leaves_of<Arguments>::type...>> {};
@@ -35,8 +35,8 @@ template <bool Reduced = false, class Operand, class Labels, class Visit>
 void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
     visit(node, std::bool_constant<Reduced>{});
 }
-template <bool Reduced = false, class T, class Visit>
-void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
+template <bool Reduced = false, class T, class Number, class Visit>
+void for_each_leaf(const constant<T, Number>& /*node*/, const Visit& /*visit*/) {}
 template <bool Reduced = false, class Function, class... Arguments, class Visit>
 void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
     [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {

@@ -13,13 +13,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The kernel of Σ scale · x · y · …
 EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type type, std::complex<double> scale,
-                                                                   std::size_t operands, half_bits halves = 0) {
+                                                                   std::size_t operands, stored_codes stored = 0) {
     std::shared_ptr<const kernel> made;
     with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (is_complex<T>::value) {
-            made = make_product_kernel<T>(converted<T>(scale), operands);
+            made = make_product_kernel<T>(converted<T>(scale), operands, stored);
         } else if constexpr (std::is_floating_point_v<T>) {
-            made = make_product_kernel<T>(T(scale.real()), operands, halves);
+            made = make_product_kernel<T>(T(scale.real()), operands, stored);
         }
     });
     return made;
@@ -105,16 +105,16 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::contract(label_span o
     constexpr recording_builder::last_vertex last{};
     const bool is_pair = read.size() <= 2;
     std::vector<recording_builder::operand_type> operands = operands_at(read);
-    half_bits halves = 0;
+    stored_codes stored = 0;
     for (std::size_t number = 0; number < operands.size(); ++number) {
         auto& [handle, labels] = operands[number];
-        if (const half_bits half = half_code_of(handle->element); half != 0 && !is_pair) {
-            handle = builder.record(std::nullopt, labels, {&operands[number], 1}, product_kernel_of(type, 1, 1, half));
+        if (const stored_code code = stored_code_of(handle->element, type); code != 0 && !is_pair) {
+            handle = builder.record(std::nullopt, labels, {&operands[number], 1}, product_kernel_of(type, 1, 1, code));
         } else {
-            halves |= half << 2 * number;
+            stored |= code << 4 * number;
         }
     }
-    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, read.size(), halves))
+    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, read.size(), stored))
                    : builder.contract_pairwise(last, out, operands, product_kernel_of(type, scale, read.size()),
                                                product_kernel_of(type, scale, 2), product_kernel_of(type, 1, 2));
 }

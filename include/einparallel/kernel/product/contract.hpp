@@ -29,9 +29,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// and the processor (its vectors, caches, fused multiply-adds), and on a linked BLAS; never on the number of threads.
 /// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
 /// labels count for their own operand only.
-/// @param halves  of one or two operands of a product of floats: which are halves, read as they are packed
+/// @param stored  of one or two operands that are not of type T: what they are, converted as they are read
 template <Element T>
-[[gnu::visibility("default")]] void contract_product(const block_call& call, T scale, half_bits halves = 0);
+[[gnu::visibility("default")]] void contract_product(const block_call& call, T scale, stored_codes stored = 0);
 
 /// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
 /// read so, and need no kernels of their own.
@@ -54,16 +54,16 @@ using summed_as_t = typename summed_as<T>::type;
 /// contract_product of two operands, T being what products are computed for: apart, so that a unit of products compiles
 /// no copies.
 template <Element T>
-void contract_pair(const block_call& call, T scale, half_bits halves = 0);
+void contract_pair(const block_call& call, T scale, stored_codes stored = 0);
 
 /// Σ scale · x · y · … as a value.
 template <Element T>
-[[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands, half_bits halves = 0);
+[[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands, stored_codes stored = 0);
 
 /// The kernel of Σ of products of `operands` tensors of type T, times a scale.
 template <Element T>
 [[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands,
-                                                                                 half_bits halves = 0);
+                                                                                 stored_codes stored = 0);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -75,14 +75,14 @@ template <Element T>
 class product_kernel final : public detail::reducing_kernel {
 public:
     /// @pre operand_count >= 1
-    product_kernel(T scale, std::size_t operand_count, detail::half_bits halves = 0)
-        : detail::reducing_kernel(detail::product_program(scale, operand_count, halves),
+    product_kernel(T scale, std::size_t operand_count, detail::stored_codes stored = 0)
+        : detail::reducing_kernel(detail::product_program(scale, operand_count, stored),
                                   detail::row_reduction_of<T>(op::sum)),
           scale_(scale),
           operand_count_(operand_count),
-          halves_(halves) {}
+          stored_(stored) {}
 
-    void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_, halves_); }
+    void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_, stored_); }
 
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
 
@@ -97,7 +97,7 @@ public:
 private:
     T scale_;
     std::size_t operand_count_;
-    detail::half_bits halves_;
+    detail::stored_codes stored_;
 };
 
 }  // namespace EINPARALLEL_WAY

@@ -28,22 +28,38 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
     return true;
 }
 
+/// Of operands whose elements are not those of T as they are; integers of one size are, modulo 2ⁿ.
 template <Element T>
-void contract_pair(const block_call& call, T scale, half_bits halves) {
-    if (halves == 0 && product_of_few_points(call, scale)) {
+constexpr stored_codes others_than(stored_codes stored) {
+    stored_codes others = 0;
+    for (std::size_t operand = 0; operand < 16 && stored != 0; ++operand) {
+        const stored_code code = stored_code_in(stored, operand);
+        const bool is_same = std::is_integral_v<T> && code != 0 && element_of_code(code).bytes == sizeof(T) &&
+                             element_of_code(code).kind != 'f';
+        others |= (is_same ? 0 : code) << 4 * operand;
+    }
+    return others;
+}
+
+template <Element T>
+void contract_pair(const block_call& call, T scale, stored_codes codes) {
+    const stored_codes stored = others_than<T>(codes);
+    if (stored == 0 && product_of_few_points(call, scale)) {
         return;
     }
     loop_nest nest(call);
     if (has_terms(nest, call, scale)) {
-        pair_contraction<T>(nest, {call.operands[0].data, halves & 3U}, {call.operands[1].data, halves >> 2U & 3U},
-                            static_cast<T*>(call.output.data), scale, call.mode)
+        pair_contraction<T>(nest, {call.operands[0].data, stored_code_in(stored, 0)},
+                            {call.operands[1].data, stored_code_in(stored, 1)}, static_cast<T*>(call.output.data),
+                            scale, call.mode)
             .run();
     }
 }
 
 /// … of one operand, or more than two.
 template <Element T>
-void contract_several(const block_call& call, T scale, half_bits halves) {
+void contract_several(const block_call& call, T scale, stored_codes codes) {
+    const stored_codes stored = others_than<T>(codes);
     loop_nest nest(call);
     if (!has_terms(nest, call, scale)) {
         return;
@@ -51,10 +67,10 @@ void contract_several(const block_call& call, T scale, half_bits halves) {
     T* const output = static_cast<T*>(call.output.data);
     row_operands operands;
     for (const operand_block& operand : call.operands) {
-        operands.push_back(product_operand<T>{operand.data, halves >> 2 * operands.size() & 3U}.row());
+        operands.push_back(product_operand<T>{operand.data, stored_code_in(stored, operands.size())}.row());
     }
     nest.sort_by(0);
-    if (operands.size() == 1 && halves == 0 && scale == T(1) && call.mode == write_mode::overwrite &&
+    if (operands.size() == 1 && stored == 0 && scale == T(1) && call.mode == write_mode::overwrite &&
         nest.all_in_output() && call.operands[0].data != output) {
         copy_nest(nest, sizeof(T), output, call.operands[0].data);
         return;
@@ -64,20 +80,18 @@ void contract_several(const block_call& call, T scale, half_bits halves) {
 }
 
 template <Element T>
-void contract_product(const block_call& call, T scale, half_bits halves) {
+void contract_product(const block_call& call, T scale, stored_codes stored) {
     const auto factor = static_cast<summed_as_t<T>>(scale);
-    call.operands.size() == 2 ? contract_pair(call, factor, halves) : contract_several(call, factor, halves);
+    call.operands.size() == 2 ? contract_pair(call, factor, stored) : contract_several(call, factor, stored);
 }
 
 template <Element T>
-op_program product_program(T scale, std::size_t operands, half_bits halves) {
+op_program product_program(T scale, std::size_t operands, stored_codes stored) {
     constexpr element_type type = element_type_of<T>();
     std::vector<element_type> types(operands, type);
-    for (std::size_t operand = 0; operand < operands && halves != 0; ++operand) {
-        if (const half_bits half = halves >> 2 * operand & 3U; half != 0) {
-            types[operand] =
-                with_half(half, []<class Half>(std::type_identity<Half> /*half*/) { return element_type_of<Half>(); });
-        }
+    for (std::size_t operand = 0; operand < operands && stored != 0; ++operand) {
+        const stored_code code = stored_code_in(stored, operand);
+        types[operand] = code != 0 ? element_of_code(code) : type;
     }
     op_program made(reduction::sum, types);
     const auto join = [&](op_code code, std::initializer_list<op_register> arguments) {
@@ -96,8 +110,8 @@ op_program product_program(T scale, std::size_t operands, half_bits halves) {
 }
 
 template <Element T>
-std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands, half_bits halves) {
-    return std::make_shared<product_kernel<T>>(scale, operands, halves);
+std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands, stored_codes stored) {
+    return std::make_shared<product_kernel<T>>(scale, operands, stored);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

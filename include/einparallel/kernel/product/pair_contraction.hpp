@@ -7,6 +7,7 @@
 #include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/product/pair_operands.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
@@ -30,32 +31,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand with elements of type T; of a product of floats also with halves.
-template <Element T>
-struct product_operand {
-    const void* data = nullptr;
-    half_bits half = 0;
-
-    [[nodiscard]] index bytes() const { return half != 0 ? 2 : index(sizeof(T)); }
-    [[nodiscard]] const T* elements() const { return static_cast<const T*>(data); }
-    [[nodiscard]] const std::byte* at(index offset) const {
-        return static_cast<const std::byte*>(data) + offset * bytes();
-    }
-    [[nodiscard]] row_operand row() const { return {at(0), bytes(), half}; }
-};
-
 /// Contracts two operands.
 template <Element T>
-class pair_contraction {
+class pair_contraction : private pair_operands<T> {
 public:
     pair_contraction(loop_nest& nest, const product_operand<T>& x, const product_operand<T>& y, T* z, T scale,
                      write_mode mode)
-        : nest_(nest), x_(x), y_(y), z_(z), scale_(scale), mode_(mode) {}
+        : pair_operands<T>(nest, x, y), z_(z), scale_(scale), mode_(mode) {}
 
     void run() {
         const std::size_t x_size = reduced_size(nest_, x_slot);
         const std::size_t y_size = reduced_size(nest_, y_slot);
-        if (x_size + y_size == 0) {
+        const bool converting = converts(x_) || converts(y_);
+        if (x_size + y_size == 0 && !converting) {
             multiply();
             return;
         }
@@ -67,39 +55,34 @@ public:
         if (y_size > 0) {
             y_ = reduced(y_slot, y_, scratch + x_size);
         }
+        const scratch_memory x = as_elements(x_slot, x_);
+        const scratch_memory y = as_elements(y_slot, y_);
         nest_.fuse();
         multiply();
     }
 
 private:
-    /// Sums the operand over its one-sided labels into dense scratch.
-    product_operand<T> reduced(std::size_t slot, const product_operand<T>& from, T* scratch) {
-        const loop_nest reduction = take_one_sided(nest_, slot);
-        row_operands rows;
-        rows.push_back(from.row());
-        product_rows<T> worker(scratch, rows, T(1), write_mode::overwrite);
-        run_rows(reduction, worker);
-        return {scratch};
-    }
-    [[nodiscard]] bool has_halves() const { return std::is_same_v<T, float> && (x_.half | y_.half) != 0; }
-
     void multiply() {
         const contraction_decision decision = decide(nest_, element_type_of<T>(), mode_);
         if constexpr (std::is_floating_point_v<T>) {
-            if (decision.way == contraction_way::elementwise && !has_halves()) {
+            if (decision.way == contraction_way::elementwise && !has_others()) {
                 elementwise(decision.threads);
                 return;
             }
+            if (decision.way == contraction_way::dots && (converts(x_) || converts(y_))) {
+                converted_dots(decision.k, decision.threads);
+                return;
+            }
             if (decision.way == contraction_way::dots) {
-                const scratch_memory x = as_elements(x_slot, x_, decision.k);
-                const scratch_memory y = as_elements(y_slot, y_, decision.k);
+                const scratch_memory x = as_floats(x_slot, x_, decision.k);
+                const scratch_memory y = as_floats(y_slot, y_, decision.k);
                 dots(decision.k, decision.threads);
                 return;
             }
         }
         const bool small = decision.way == contraction_way::small_products && decision.batch > 1;
         const bool in_rows = decision.way == contraction_way::rows || decision.way == contraction_way::elementwise ||
-                             (small && has_halves());
+                             (small && has_others());
         if (!in_rows) {
             products(decision);
             return;
@@ -110,23 +93,6 @@ private:
         operands.push_back(y_.row());
         product_rows<T> worker(z_, operands, scale_, mode_);
         run_rows(nest_, worker);
-    }
-
-    /// Of halves that all dot products read floats are made once.
-    scratch_memory as_elements(std::size_t slot, product_operand<T>& operand, index length) {
-        bool moves = false;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            moves = moves || (nest_.in_output(loop) && nest_.of(loop)[slot] != 0);
-        }
-        const bool wanted = operand.half != 0 && !moves;
-        scratch_memory made(wanted ? std::size_t(length) * sizeof(T) : 0);
-        if constexpr (std::is_same_v<T, float>) {
-            if (wanted) {
-                widen(operand.half, reinterpret_cast<float*>(made.data()), operand.data, length);
-                operand = {made.data()};
-            }
-        }
-        return made;
     }
 
     /// A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
@@ -141,7 +107,7 @@ private:
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call);
-        if (has_halves()) {
+        if (has_others()) {
             packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
             return;
         }
@@ -181,8 +147,9 @@ private:
     void packed(gemm_call<T>& call, const odometer::loop_list& batch, const product_operand<T>& a, std::size_t a_slot,
                 const product_operand<T>& b, std::size_t b_slot, const contraction_decision& decision) {
         tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        if constexpr (std::is_same_v<T, float>) {
-            kernel = has_halves() ? half_tile_kernel(a.half, b.half, &call.scale) : kernel;
+        conversion<T> how{call.scale};
+        if (has_others()) {
+            kernel = converting_tile_kernel(a.stored, b.stored, how);
         }
         run_blocked(
             kernel, call,
@@ -267,24 +234,6 @@ private:
         });
     }
 
-    /// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they
-    /// all read is then read once.
-    bool move_rows_inside(odometer::loop_list& points) const {
-        auto fewest = points.end();
-        bool has_rows[2] = {false, false};
-        for (auto loop = points.begin(); loop != points.end(); ++loop) {
-            const index* const moves = nest_.of(*loop);
-            if ((moves[x_slot] == 0) != (moves[y_slot] == 0)) {
-                has_rows[moves[x_slot] == 0 ? 1 : 0] = true;
-                fewest = fewest == points.end() || nest_.extents[*loop] < nest_.extents[*fewest] ? loop : fewest;
-            }
-        }
-        if (has_rows[0] && has_rows[1]) {
-            std::rotate(fewest, fewest + 1, points.end());
-        }
-        return has_rows[0] && has_rows[1];
-    }
-
     /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
     /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
     /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
@@ -292,7 +241,7 @@ private:
         constexpr index stretch = index{1} << 16;
         constexpr int some = dot_functions<T>::rows;
         nest_.sort_by(z_slot);
-        const dot_functions<T> dot(x_.half, y_.half);
+        const dot_functions<T> dot(x_.stored, y_.stored);
         odometer::loop_list points = output_loops(nest_);
         index extent = 1;
         index moves[3] = {0, 0, 0};
@@ -304,7 +253,7 @@ private:
             points.resize(points.size() - 1);
         }
         const index stretches = (length + stretch - 1) / stretch;
-        const bool together = stretches == 1 && extent >= some && (has_halves() || !inside);
+        const bool together = stretches == 1 && extent >= some && (has_others() || !inside);
         const index at_once = together ? some : 1;
         const index groups = (extent + at_once - 1) / at_once;
         const bool split = stretches > 1 && odometer(nest_, points).size() * extent < threads;
@@ -339,9 +288,46 @@ private:
         visit_points(nest_, points, groups, 0, split ? 1 : threads, visit);
     }
 
-    loop_nest& nest_;
-    product_operand<T> x_;
-    product_operand<T> y_;
+    /// The same of operands that are converted, a piece at a time.
+    void converted_dots(index length, int threads) {
+        constexpr index piece = 2048;
+        nest_.sort_by(z_slot);
+        const dot_functions<T> dot(0, 0);
+        const odometer::loop_list points = output_loops(nest_);
+        index moves[3] = {0, 0, 0};
+        if (!points.empty()) {
+            std::copy_n(nest_.of(points[points.size() - 1]), 3, moves);
+        }
+        for_each_stretch(nest_, points, length, threads, [&](const index* at, index first, index count) {
+            alignas(64) T wide[2][piece];
+            for (index point = first; point < first + count; ++point) {
+                T sum = 0;
+                for (index begin = 0; begin < length; begin += piece) {
+                    const index terms = std::min(piece, length - begin);
+                    const auto read = [&](const product_operand<T>& operand, std::size_t slot, T* into) {
+                        const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
+                        if (operand.stored == 0) {
+                            return static_cast<const void*>(from);
+                        }
+                        convert_row(operand.stored, into, from, terms);
+                        return static_cast<const void*>(into);
+                    };
+                    T part = 0;
+                    dot.one(terms, read(x_, x_slot, wide[0]), 0, read(y_, y_slot, wide[1]), 0, &part);
+                    sum += part;
+                }
+                T& into = z_[at[z_slot] + point * moves[z_slot]];
+                sum *= scale_;
+                into = mode_ == write_mode::combine ? into + sum : sum;
+                report(nest_.hook, length);
+            }
+        });
+    }
+
+    using pair_operands<T>::nest_, pair_operands<T>::x_, pair_operands<T>::y_;
+    using pair_operands<T>::has_others, pair_operands<T>::converts, pair_operands<T>::reduced;
+    using pair_operands<T>::as_elements, pair_operands<T>::as_floats, pair_operands<T>::move_rows_inside;
+
     T* z_;
     T scale_;
     write_mode mode_;

@@ -3,8 +3,8 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/convert.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -28,11 +28,9 @@ public:
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
-        if constexpr (std::is_same_v<T, float>) {
-            if (any_in(this->operands(), [](const row_operand& each) { return each.half != 0; })) {
-                accumulate_halves(places, moves, count, first);
-                return;
-            }
+        if (any_in(this->operands(), [](const row_operand& each) { return each.stored != 0; })) {
+            accumulate_converted(places, moves, count, first);
+            return;
         }
         accumulate_elements(places, moves, count, first);
     }
@@ -54,22 +52,22 @@ public:
 private:
     static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
 
-    /// Halves are read as rows of floats. @pre two operands at most
-    void accumulate_halves(const std::byte* const* places, const index* moves, index count, bool first) {
-        alignas(64) float wide[2][width];
+    /// Elements of other types are read as rows of T. @pre two operands at most
+    void accumulate_converted(const std::byte* const* places, const index* moves, index count, bool first) {
+        alignas(64) T wide[2][width];
         const std::byte* rows[2] = {};
         index steps[2] = {};
         for (std::size_t number = 0; number < this->operands().size(); ++number) {
             rows[number] = places[number];
             steps[number] = moves[number];
-            if (const half_bits half = this->operands()[number].half; half != 0) {
-                const index read = moves[number] == 0 ? 1 : count;
-                const bool together = read == 1 || moves[number] == 1;
-                std::uint16_t gathered[width];
+            if (const row_operand& read = this->operands()[number]; read.stored != 0) {
+                const index length = moves[number] == 0 ? 1 : count;
+                const bool together = length == 1 || moves[number] == 1;
+                alignas(16) std::byte gathered[width * sizeof(T)];
                 if (!together) {
-                    copy_rows(2, {gathered}, {places[number], moves[number]}, read);
+                    copy_rows(read.bytes, {gathered}, {places[number], moves[number]}, length);
                 }
-                widen(half, wide[number], together ? static_cast<const void*>(places[number]) : gathered, read);
+                convert_row(read.stored, wide[number], together ? places[number] : gathered, length);
                 rows[number] = reinterpret_cast<const std::byte*>(wide[number]);
                 steps[number] = moves[number] == 0 ? 0 : 1;
             }

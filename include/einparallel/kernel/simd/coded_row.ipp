@@ -60,7 +60,7 @@ void with_coded_element(element_type type, const auto& visit) {
 
 EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, element_type of, unsigned numbers) {
     row_function found = nullptr;
-    if (const half_bits half = half_code_of(of) | half_code_of(result); half != 0) {  // to float, and from there
+    if (const stored_code half = half_code_of(of) | half_code_of(result); half != 0) {  // to float, and from there
         with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) {
             found = half_code_of(of) != 0 ? row_function_of<0, unchanged, float, Half>()
                                           : row_function_of<0, unchanged, Half, float>();
@@ -97,7 +97,7 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
 
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element) {
     row_reduction found;
-    if (const half_bits half = half_code_of(element); half != 0) {  // nothing is summed: in halves
+    if (const stored_code half = half_code_of(element); half != 0) {  // nothing is summed: in halves
         with_half(half,
                   [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
     }

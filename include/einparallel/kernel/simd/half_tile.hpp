@@ -3,6 +3,7 @@
 // along the summed index are one word of 32 bits. A step adds first one product and then the other to a sum of floats,
 // each rounded to the nearest; subnormal numbers are taken as zero.
 
+#include <einparallel/kernel/simd/convert.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
@@ -177,24 +178,34 @@ inline tile_kernel pair_tile_kernel(const float* scale) {
 
 #endif
 
-/// The kernel of scale · Σ of products of operands of which one is halves at least: they are packed as floats, where
-/// the processor does not multiply them as they are. @pre the scale outlives the kernel
-inline tile_kernel half_tile_kernel(half_bits a, half_bits b, const float* scale) {
+/// The kernel of scale · Σ of products of operands of which one has elements of another type at least: they are packed
+/// as elements of T, where the processor does not multiply them as they are. @pre `how`, which has the scale, outlives
+/// the kernel
+template <class T>
+tile_kernel converting_tile_kernel(stored_code a, stored_code b, conversion<T>& how) {
 #if EINPARALLEL_DETAIL_PAIRS
-    if (a == half_code<bfloat16> && b == half_code<bfloat16> && multiplies_pairs()) {
-        return pair_tile_kernel(scale);
+    if constexpr (std::is_same_v<T, float>) {
+        if (a == half_code<bfloat16> && b == half_code<bfloat16> && multiplies_pairs()) {
+            return pair_tile_kernel(&how.scale);
+        }
     }
 #endif
-    tile_kernel kernel = product_tile_kernel<float>(best_instruction_set(), scale);
+    tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &how.scale);
     kernel.run_in_place = nullptr;
-    const auto read = [](half_bits half, std::size_t& element, auto& pack) {
-        if (half != 0) {
-            element = 2;
-            with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
+    how = {how.scale, a, b, kernel.pack_a, kernel.pack_b};
+    const auto read = [](stored_code code, std::size_t& element, pack_function& pack, pack_function converted) {
+        if (code != 0) {
+            element = element_of_code(code).bytes;
+            pack = converted;
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            if (code == half_code<float16> || code == half_code<bfloat16>) {
+                with_half(code, [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
+            }
         }
     };
-    read(a, kernel.a_element, kernel.pack_a);
-    read(b, kernel.b_element, kernel.pack_b);
+    read(a, kernel.a_element, kernel.pack_a, &pack_converted<T, true>);
+    read(b, kernel.b_element, kernel.pack_b, &pack_converted<T, false>);
     return kernel;
 }
 

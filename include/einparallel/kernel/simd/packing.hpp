@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -27,32 +28,40 @@ struct packed_block {
     index run = 0;
 };
 
-/// tile_kernel::pack_a and pack_b where elements are packed as they are: tile.unit bytes each, whatever they mean.
+/// tile_kernel::pack_a and pack_b.
+using pack_function = void (*)(const void* context, void* into, const void* from, const packed_block& block);
+
+/// … where elements are packed as they are: tile.unit bytes each, whatever they mean.
 EINPARALLEL_INLINE void pack_panels(const void* context, void* into, const void* from, const packed_block& block);
 
 /// So many halves as floats. @param half  which they are
-EINPARALLEL_INLINE void widen(half_bits half, float* into, const void* from, index count);
+EINPARALLEL_INLINE void widen(stored_code half, float* into, const void* from, index count);
 
-/// pack_panels() of halves, as floats.
-template <class Half>
-void pack_halves(const void* context, void* into, const void* from, const packed_block& block) {
+/// pack_panels() of elements of other types, of so many bytes, as elements of T: convert(row, from, count) does so for
+/// contiguous ones; convert_panel(panel, rows, width), if any, for all rows of a micro-panel of neighbours. Where a
+/// micro-panel's columns are no neighbours, or `repack` is another routine, that packs what is converted.
+template <class T, class Panel = std::nullptr_t>
+void pack_through(const void* context, T* into, const std::byte* from, index bytes, const packed_block& block,
+                  const auto& convert, pack_function repack = &pack_panels,
+                  [[maybe_unused]] const Panel& convert_panel = nullptr) {
     const tile_side& columns = block.tile.columns;
     const tile_side& rows = block.tile.rows;
-    const auto [widen_row, widen_rows] = with_best_instructions([](auto set) {
-        using code = vector_half<Half, decltype(set)::value>;
-        return std::pair(&code::widen, &code::widen_rows);
-    });
-    auto* const floats = static_cast<float*>(into);
-    const auto* const halves = static_cast<const Half*>(from);
-    bool across = true;  // a micro-panel's columns are neighbours
+    const pack_function plain = &pack_panels;
+    bool across = repack == plain;  // a micro-panel's columns are neighbours
     for (index begin = 0; across && begin < block.count; begin += columns.run) {
         across = consecutive(columns.from + begin, std::min(columns.run, block.count - begin));
     }
     if (across) {
         for (index begin = 0; begin < block.count; begin += columns.run) {
             const index width = std::min(columns.run, block.count - begin);
-            float* const panel = floats + columns.into[begin];
-            widen_rows(panel, rows.into, halves + columns.from[begin], rows.from, rows.count, width);
+            T* const panel = into + columns.into[begin];
+            if constexpr (!std::is_same_v<Panel, std::nullptr_t>) {
+                convert_panel(panel, from + columns.from[begin] * bytes, width);
+            } else {
+                for (index row = 0; row < rows.count; ++row) {
+                    convert(panel + rows.into[row], from + (columns.from[begin] + rows.from[row]) * bytes, width);
+                }
+            }
             for (index row = 0; width < columns.run && row < rows.count; ++row) {
                 std::fill_n(panel + rows.into[row] + width, columns.run - width, panel[rows.into[row] + width - 1]);
             }
@@ -60,28 +69,51 @@ void pack_halves(const void* context, void* into, const void* from, const packed
         return;
     }
     // Columns one by one, of which micro-panels are made then.
-    const scratch_memory memory(std::size_t(block.count * rows.count + 1) * sizeof(float) +
-                                std::size_t(columns.count + rows.count) * sizeof(index));
-    auto* const wide = reinterpret_cast<float*>(memory.data());
-    auto* const places = reinterpret_cast<index*>(wide + (block.count * rows.count + 1) / 2 * 2);
     const bool along = consecutive(rows.from, rows.count);
+    const scratch_memory memory(std::size_t(block.count * rows.count + 1) * sizeof(T) +
+                                std::size_t(columns.count + rows.count) * sizeof(index) +
+                                (along ? 0 : std::size_t(rows.count * bytes)));
+    auto* const wide = reinterpret_cast<T*>(memory.data());
+    auto* const places = reinterpret_cast<index*>(wide + (block.count * rows.count + 1) / 2 * 2);
+    auto* const gathered = reinterpret_cast<std::byte*>(places + columns.count + rows.count);
     for (index column = 0; column < columns.count; ++column) {
         places[column] = std::min(column, block.count - 1) * rows.count;
-        const Half* const x = halves + columns.from[column];
-        if (along && column < block.count) {
-            widen_row(wide + places[column], x + rows.from[0], rows.count);
+        if (column >= block.count) {
+            continue;
         }
-        for (index row = 0; !along && column < block.count && row < rows.count; ++row) {
-            wide[places[column] + row] = x[rows.from[row]];
+        const std::byte* const x = from + columns.from[column] * bytes;
+        for (index row = 0; !along && row < rows.count; ++row) {
+            __builtin_memcpy(gathered + row * bytes, x + rows.from[row] * bytes, std::size_t(bytes));
         }
+        convert(wide + places[column], along ? x + rows.from[0] * bytes : gathered, rows.count);
     }
     std::iota(places + columns.count, places + columns.count + rows.count, index{0});
     packed_block made{block.tile, block.count};
-    made.tile.unit = sizeof(float);
+    made.tile.unit = sizeof(T);
     made.tile.columns.from = places;
     made.tile.rows.from = places + columns.count;
     made.tile.rows.run = rows.count;
-    pack_panels(context, into, wide, made);
+    repack(context, into, wide, made);
+}
+
+/// pack_panels() of halves, as floats.
+template <class Half>
+void pack_halves(const void* context, void* into, const void* from, const packed_block& block) {
+    const auto [widen_row, widen_rows] = with_best_instructions([](auto set) {
+        using code = vector_half<Half, decltype(set)::value>;
+        return std::pair(&code::widen, &code::widen_rows);
+    });
+    const tile_side& rows = block.tile.rows;
+    const auto halves = [](const std::byte* read) { return reinterpret_cast<const Half*>(read); };
+    pack_through(
+        context, static_cast<float*>(into), static_cast<const std::byte*>(from), sizeof(Half), block,
+        [&, widen_row = widen_row](float* row, const std::byte* read, index count) {
+            widen_row(row, halves(read), count);
+        },
+        &pack_panels,
+        [&, widen_rows = widen_rows](float* panel, const std::byte* read, index width) {
+            widen_rows(panel, rows.into, halves(read), rows.from, rows.count, width);
+        });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

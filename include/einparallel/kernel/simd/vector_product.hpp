@@ -47,8 +47,8 @@ struct dot_functions {
     function one = nullptr;
     function some = nullptr;
 
-    dot_functions(half_bits x, half_bits y) {
-        const auto with_element = [](half_bits half, const auto& visit) {
+    dot_functions(stored_code x, stored_code y) {
+        const auto with_element = [](stored_code half, const auto& visit) {
             if constexpr (std::is_same_v<T, float>) {
                 half == 0 ? visit(std::type_identity<T>()) : with_half(half, visit);
             } else {

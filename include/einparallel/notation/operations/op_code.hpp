@@ -45,6 +45,7 @@ enum class op_code : std::uint8_t {
     divide,               ///< a / b; of integers towards zero
     larger,               ///< max(a, b)
     smaller,              ///< min(a, b)
+    remainder,            ///< a − b · (a / b); of integers
     power,                ///< aᵇ; of real and complex numbers
     angle,                ///< atan2(a, b); of real numbers
     shifted_exponential,  ///< exp(a − b), of a softmax
@@ -88,10 +89,17 @@ constexpr bool computes_in(op_code code, element_type type) {
         within(op_code::less, op_code::greater_equal) || code == op_code::place) {
         return type.kind != 'c';
     }
+    if (code == op_code::remainder) {
+        return type.kind == 'i' || type.kind == 'u' || type.kind == 'b';
+    }
     const bool of_real = code == op_code::erf || code == op_code::gelu || code == op_code::angle;
     const bool of_fractions =
         within(op_code::exp, op_code::gelu) || code == op_code::power || code == op_code::shifted_exponential;
     return type.kind == 'f' || (!of_real && (!of_fractions || type.kind == 'c'));
+}
+
+constexpr bool divides(op_code code) {
+    return code == op_code::divide || code == op_code::remainder;
 }
 
 constexpr bool compares(op_code code) {

@@ -27,7 +27,7 @@ EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
 
 /// a + b, a*b: with the parentheses that are needed and no others.
 EINPARALLEL_INLINE formula_part infix_part(std::string_view infix, formula_part a, formula_part b) {
-    const bool is_product = infix == "*" || infix == "/";
+    const bool is_product = infix == "*" || infix == "/" || infix == "%";
     const formula_part::strength_type own = is_product ? formula_part::product : formula_part::sum;
     const bool ordered = infix != "+" && infix != "*";
     const auto in_parentheses = [](const std::string& text) { return "(" + text + ")"; };
@@ -45,7 +45,7 @@ EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<for
         const bool apart = arguments[0].strength == formula_part::sum || arguments[0].text.starts_with('-');
         return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_part::product};
     }
-    if (name.find_first_not_of("+-*/<=>!") == std::string_view::npos && arguments.size() == 2) {
+    if (name.find_first_not_of("+-*/%<=>!") == std::string_view::npos && arguments.size() == 2) {
         return infix_part(name, std::move(arguments[0]), std::move(arguments[1]));
     }
     if (name == "abs") {

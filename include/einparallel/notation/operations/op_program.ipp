@@ -15,11 +15,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 inline constexpr std::array<std::string_view, 5> reduction_words{"reduce", "sum", "prod", "max", "min"};
 
 /// By op_code: in formulas and texts.
-inline constexpr std::array<std::string_view, 40> op_words{
-    "operand", "number", "opaque", "argument", "cast", "neg",  "abs", "conj", "floor", "round",
-    "sign",    "relu",   "exp",    "log",      "sqrt", "tanh", "sin", "cos",  "tan",   "erf",
-    "sigmoid", "silu",   "gelu",   "+",        "-",    "*",    "/",   "max",  "min",   "pow",
-    "atan2",   "exp-",   "<",      "<=",       ">",    ">=",   "==",  "!=",   "where", "place"};
+inline constexpr std::array<std::string_view, 41> op_words{
+    "operand", "number", "opaque", "argument", "cast", "neg", "abs",   "conj", "floor", "round",   "sign",
+    "relu",    "exp",    "log",    "sqrt",     "tanh", "sin", "cos",   "tan",  "erf",   "sigmoid", "silu",
+    "gelu",    "+",      "-",      "*",        "/",    "max", "min",   "%",    "pow",   "atan2",   "exp-",
+    "<",       "<=",     ">",      ">=",       "==",   "!=",  "where", "place"};
+
+static_assert(op_words.size() == std::size_t(op_code::place) + 1 && !op_words.back().empty());
 
 constexpr std::string_view word_of(op_code code) {
     return op_words[std::size_t(code)];

@@ -1,121 +1,18 @@
 #pragma once
-// ⊕, ⊗ and maps: the functors that an einsum is made of.
+// ⊗ and maps: the functors that an einsum is made of, beside the ⊕ (reductions.hpp).
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operations/integer_division.hpp>
 #include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/reductions.hpp>
 
 #include <cmath>
 #include <complex>
-#include <concepts>
 #include <limits>
 #include <type_traits>
 
 namespace einparallel {
-
-namespace detail {
-
-/// Integers are added and multiplied modulo 2ⁿ, as NumPy does, without undefined overflow: in an unsigned type at least
-/// as wide as unsigned int.
-template <class T>
-using wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-
-template <class T>
-inline constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-
-template <class T>
-inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
-
-/// What a program calls a functor, an operator ⊕ as it would call it as ⊗: the base of the library's own ones.
-template <op_code Code>
-struct coded {
-    static constexpr op_code code = Code;
-};
-
-}  // namespace detail
-
-/// What may stand for ⊕: an associative and commutative operator that declares so, with an identity.
-/// `op.template identity<T>()` is the value of an empty aggregation.
-template <class Op, class T>
-concept Reduction = requires(const Op& op, T x) {
-    { Op::template identity<T>() } -> std::convertible_to<T>;
-    { op(x, x) } -> std::convertible_to<T>;
-    requires Op::associative_commutative;
-};
-
-/// The operators that come with the library, as objects for ep::reduce(op, expr).
-namespace op {
-
-/// ⊕ = +, the default. On bool it is "or".
-struct sum_type : detail::coded<op_code::add> {
-    static constexpr bool associative_commutative = true;
-    template <class T>
-    EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        return T(0);
-    }
-    template <class T>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
-        if constexpr (std::is_same_v<T, bool>) {
-            return a || b;
-        } else if constexpr (detail::is_number<T>) {
-            return T(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
-        } else {
-            return a + b;
-        }
-    }
-};
-
-/// ⊕ = ×. On bool it is "and".
-struct prod_type : detail::coded<op_code::multiply> {
-    static constexpr bool associative_commutative = true;
-    template <class T>
-    EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        return T(1);
-    }
-    template <class T>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
-        if constexpr (std::is_same_v<T, bool>) {
-            return a && b;
-        } else if constexpr (detail::is_number<T>) {
-            return T(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
-        } else if constexpr (detail::is_complex<T>::value) {  // as BLAS multiplies: no recovery of infinities (Annex G)
-#if defined(__clang__)
-#pragma clang fp contract(off)
-#endif
-            return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-        } else {
-            return a * b;
-        }
-    }
-};
-
-/// ⊕ = max or min; a NaN wins over every number.
-template <bool Largest>
-struct extreme_type : detail::coded<Largest ? op_code::larger : op_code::smaller> {
-    static constexpr bool associative_commutative = true;
-    template <class T>
-    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        using limits = std::numeric_limits<T>;
-        if constexpr (limits::has_infinity) {
-            return Largest ? -limits::infinity() : limits::infinity();
-        } else {
-            return Largest ? limits::lowest() : limits::max();
-        }
-    }
-    template <class T>
-    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
-        return (Largest ? a < b : b < a) || b != b ? b : a;
-    }
-};
-using max_type = extreme_type<true>;   ///< of ep::max
-using min_type = extreme_type<false>;  ///< of ep::min
-
-inline constexpr sum_type sum{};    ///< a + b
-inline constexpr prod_type prod{};  ///< a · b
-inline constexpr max_type max{};    ///< the larger one; NaN propagates
-inline constexpr min_type min{};    ///< the smaller one; NaN propagates
-
-}  // namespace op
 
 /// True where ⊗ distributes over ⊕ in every operand, so that x ⊗ (⊕ y) = ⊕ (x ⊗ y): one-sided labels may then be
 /// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
@@ -133,6 +30,25 @@ EINPARALLEL_HOST_DEVICE constexpr auto difference(T a, T b) {
     }
 }
 
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr T ratio(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+        return quotient(a, b);
+    } else {
+        return T(a / b);
+    }
+}
+
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr T rest_of(T a, T b) {
+    static_assert(std::is_integral_v<T>, "einsum: % is of integers");
+    if constexpr (std::is_integral_v<T>) {
+        return remainder(a, b);
+    } else {
+        return a;
+    }
+}
+
 /// Functors of two elements x and y of the type that arithmetic on them has.
 #define EINPARALLEL_DETAIL_PAIR(functor, operation, result)                 \
     struct functor : coded<op_code::operation> {                            \
@@ -147,7 +63,8 @@ EINPARALLEL_HOST_DEVICE constexpr auto difference(T a, T b) {
 EINPARALLEL_DETAIL_PAIR(plus, add, op::sum_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(minus, subtract, difference(x, y));
 EINPARALLEL_DETAIL_PAIR(times, multiply, op::prod_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(over, divide, T(x / y));
+EINPARALLEL_DETAIL_PAIR(over, divide, ratio(x, y));
+EINPARALLEL_DETAIL_PAIR(modulo, remainder, rest_of(x, y));
 EINPARALLEL_DETAIL_PAIR(larger, larger, op::max_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(smaller, smaller, op::min_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(less, less, x < y);
@@ -157,6 +74,23 @@ EINPARALLEL_DETAIL_PAIR(greater_equal, greater_equal, x >= y);
 EINPARALLEL_DETAIL_PAIR(equal, equal, x == y);
 EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 #undef EINPARALLEL_DETAIL_PAIR
+
+/// Functions of two truth values.
+template <class A, class B>
+inline constexpr bool are_bool = std::is_same_v<A, bool>&& std::is_same_v<B, bool>;
+#define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                       \
+    struct functor : coded<op_code::operation> {                                                                   \
+        template <class A, class B>                                                                                \
+        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const {                                        \
+            static_assert(are_bool<A, B>,                                                                          \
+                          "einsum: &&, || and ! are of bool: compare with a number, as in x(i) != 0 && y(i) > 1"); \
+            return result;                                                                                         \
+        }                                                                                                          \
+    }
+EINPARALLEL_DETAIL_LOGIC(both, smaller, bool(a) && bool(b));
+EINPARALLEL_DETAIL_LOGIC(either, larger, bool(a) || bool(b));
+EINPARALLEL_DETAIL_LOGIC(differ, not_equal, bool(a) != bool(b));
+#undef EINPARALLEL_DETAIL_LOGIC
 
 struct negate : coded<op_code::negate> {
     template <class A>

@@ -1,0 +1,84 @@
+#pragma once
+// Elements of another type as those that are computed with: in rows, and as they are packed.
+
+#include <einparallel/kernel/simd/op_row.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operations/operators.hpp>
+
+#include <complex>
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Elements of type From are converted to T: every one is a T, or, of integers, one modulo 2ⁿ.
+template <class From, class T>
+inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_v<From> && std::is_integral_v<T>
+                                                                   ? sizeof(From) <= sizeof(T)
+                                                                   : std::is_same_v<arithmetic_t<From, T>, T>);
+
+/// So many elements, contiguous, of the type with this code as elements of T, of which every one of that type is one.
+template <class T>
+void convert_row(stored_code code, T* into, const void* from, index count) {
+    if (code == half_code<float16> || code == half_code<bfloat16>) {
+        if constexpr (std::is_same_v<T, float>) {
+            widen(code, into, from, count);
+            return;
+        }
+    }
+    with_element(element_of_code(code), [&]<class From>(std::type_identity<From> /*from*/) {
+        if constexpr (is_complex<T>::value) {
+            using Real = typename T::value_type;
+            if constexpr (std::is_same_v<From, std::complex<float>> && std::is_same_v<Real, double>) {
+                convert_row(stored_code_of(element_type_of<float>(), element_type()), reinterpret_cast<Real*>(into),
+                            from, 2 * count);
+            } else if constexpr (widens_to<From, T>) {  // the real parts, from the last on
+                Real* const parts = reinterpret_cast<Real*>(into);
+                if constexpr (std::is_same_v<From, Real>) {
+                    for (index at = 0; at < count; ++at) {
+                        into[at] = static_cast<const Real*>(from)[at];
+                    }
+                } else {
+                    convert_row(code, parts, from, count);
+                    for (index at = count; at-- > 0;) {
+                        into[at] = T(parts[at]);
+                    }
+                }
+            }
+        } else if constexpr (widens_to<From, T>) {
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+            static const row_function rows = made_row_function<0, unchanged, T, From>();
+#else
+            constexpr row_function rows = &op_row<instruction_set::baseline, 0, unchanged, T, From>::run;
+#endif
+            rows(nullptr, into, &from, count);
+        }
+    });
+}
+
+/// What tile kernels of products have for their context, where operands are converted: the scale, and what packs
+/// elements of T.
+template <class T>
+struct conversion {
+    T scale;
+    stored_code a = 0;
+    stored_code b = 0;
+    pack_function pack_a = nullptr;
+    pack_function pack_b = nullptr;
+};
+
+/// tile_kernel::pack_a or pack_b of an operand that is converted.
+template <class T, bool IsA>
+void pack_converted(const void* context, void* into, const void* from, const packed_block& block) {
+    const auto& how = *static_cast<const conversion<T>*>(context);
+    const stored_code code = IsA ? how.a : how.b;
+    pack_through(
+        context, static_cast<T*>(into), static_cast<const std::byte*>(from), index(element_of_code(code).bytes), block,
+        [code](T* row, const std::byte* read, index count) { convert_row(code, row, read, count); },
+        IsA ? how.pack_a : how.pack_b);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

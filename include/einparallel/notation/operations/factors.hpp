@@ -1,0 +1,139 @@
+#pragma once
+// Which expressions are products: factors, and a scale of their numbers and signs.
+
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/operations/operators.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// The element types of the leaves of E, as the kernel of a vertex sees them.
+template <class E>
+struct leaf_types {  // leaves, and whatever becomes a vertex of its own
+    using type = type_list<typename E::value_type>;
+};
+template <class Operand, class Labels>
+struct leaf_types<leaf<Operand, Labels>> : std::type_identity<type_list<stored_t<Operand>>> {};
+template <class T>
+struct leaf_types<constant<T>> : std::type_identity<type_list<>> {};
+template <class Function, class... Arguments>
+struct leaf_types<join_node<Function, Arguments...>>
+    : std::type_identity<concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>> {};
+template <class E>
+inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
+
+/// Leaves of the arguments before the one at a position.
+template <class... Arguments>
+constexpr std::size_t leaves_before(std::size_t position) {
+    std::size_t leaves = 0;
+    std::size_t at = 0;
+    ((leaves += at++ < position ? leaf_count<Arguments> : 0), ...);
+    return leaves;
+}
+
+/// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
+/// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
+inline constexpr std::size_t unfit = std::size_t(-1) / 4;
+
+template <class Statement, class Whole, class T, class E>
+struct factors {  // any other expression: a factor to be computed first, where that is less work than fusing it
+    static constexpr std::size_t count =
+        std::is_same_v<typename E::value_type, T> && Statement::template has_fewer_labels<E, Whole> ? 1 : unfit;
+    static constexpr bool only_leaves = false;
+};
+template <class Statement, class Whole, class T, class Operand, class Labels>
+struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
+    static constexpr std::size_t count = std::is_same_v<computed_t<typename Operand::value_type>, T> ? 1 : unfit;
+    static constexpr bool only_leaves = true;
+};
+template <class Statement, class Whole, class T, class Number>
+struct factors<Statement, Whole, T, constant<Number>> {
+    static constexpr std::size_t count = std::is_same_v<Number, T> ? 0 : unfit;
+    static constexpr bool only_leaves = true;
+};
+template <class Statement, class Whole, class T, class A, class B>
+struct factors<Statement, Whole, T, join_node<times, A, B>> {
+    static constexpr std::size_t count =
+        factors<Statement, Whole, T, A>::count + factors<Statement, Whole, T, B>::count;
+    static constexpr bool only_leaves =
+        factors<Statement, Whole, T, A>::only_leaves && factors<Statement, Whole, T, B>::only_leaves;
+};
+/// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
+/// divided: 49 / 49 is 1.
+template <class Statement, class Whole, class T, class Number>
+inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_complex<T>::value) &&
+                                         std::is_same_v<Number, T>&& Statement::template aggregates<Whole> &&
+                                         (leaf_count<Whole> > 1);
+template <class Statement, class Whole, class T, class A, class Number>
+struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : factors<Statement, Whole, T, A> {
+    static constexpr std::size_t count =
+        divides_by_scale<Statement, Whole, T, Number> ? factors<Statement, Whole, T, A>::count : unfit;
+};
+template <class Statement, class Whole, class T, class A>
+struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
+
+/// Some operand has elements of a type that is computed in another one than T.
+template <class T, class... Stored>
+constexpr bool converts(type_list<Stored...> /*elements*/) {
+    return (!std::is_same_v<computed_t<Stored>, T> || ...);
+}
+
+/// Multiplications of numbers and factors; and whether there is neither number nor sign.
+template <class E>
+inline constexpr int multiplications = 0;
+template <class A>
+inline constexpr int multiplications<join_node<negate, A>> = multiplications<A>;
+template <class A, class B>
+inline constexpr int multiplications<join_node<times, A, B>> = multiplications<A> + multiplications<B> + 1;
+template <class E>
+inline constexpr bool is_bare = E::leaf_count > 0;
+template <class A>
+inline constexpr bool is_bare<join_node<negate, A>> = false;
+template <class A, class B>
+inline constexpr bool is_bare<join_node<times, A, B>> = is_bare<A>&& is_bare<B>;
+
+/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
+/// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
+/// Numbers and signs are scales in a graph, where 2 * x and x * 2 are one vertex; on arrays rows take them faster, and
+/// operands of other types.
+template <class Statement, class T, class E, bool Records = false>
+inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
+                                   factors<Statement, E, T, E>::count < unfit &&
+                                   (Statement::template aggregates<E> ||
+                                    (multiplications<E> <= 1 && !converts<T>(typename leaf_types<E>::type()) &&
+                                     (is_bare<E> || (Records && !is_complex<T>::value))));
+
+/// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
+/// scale.
+void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
+    visit(node);
+}
+template <class T, class Visit>
+void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) {
+    scale = times{}(scale, node.value);
+}
+template <class T, class A, class B, class Visit>
+void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
+    for_each_factor(argument<0>(node.arguments), scale, visit);
+    for_each_factor(argument<1>(node.arguments), scale, visit);
+}
+template <class T, class A, class Visit>
+void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
+    scale = scale / argument<1>(node.arguments).value;
+    for_each_factor(argument<0>(node.arguments), scale, visit);
+}
+template <class T, class A, class Visit>
+void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& visit) {
+    scale = negate{}(scale);
+    for_each_factor(argument<0>(node.arguments), scale, visit);
+}
+
+/// Values of type From are not all elements of type To: double beside float, int beside bool.
+template <class From, class To>
+inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
+
+}  // namespace einparallel::detail

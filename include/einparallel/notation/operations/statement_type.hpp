@@ -1,0 +1,212 @@
+#pragma once
+// The one rule for types. A statement has a type: the common type (element_type.hpp) of its left-hand side and of all
+// operands whose values reach it, in which it is computed: such an operand is converted as it is read, and the result
+// once, to the left-hand side's. Which values reach the statement, and which have a type of their own, follows here
+// from the functions between:
+//
+//   + − · sum prod cumsum        of their arguments, in the statement's type
+//   exp sqrt pow …               of fractions: integers become double; of real arguments real
+//   abs                          the real type of a complex argument
+//   max min sign relu floor …    of their arguments, real of real ones, and integers are compared as numbers
+//   / of integers                a statement of its own, of the arguments' common type
+//   < <= == …, where's condition a statement of its own, which brings a bool; argmax brings an index
+//   a functor or ⊕ of the user's gets arguments in their own types, and brings what it returns
+//
+// A number takes the type of the statement; one that is a fraction makes a statement of integers one of its own type,
+// and beside integers that are compared or divided it counts as what it is in C++.
+
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/operators.hpp>
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+/// What expressions bring to the type of a statement: the type of their values, and of their numbers; void for none.
+template <class Values, class Numbers = void>
+struct brought {
+    using values = Values;
+    using numbers = Numbers;
+};
+
+template <class A, class B>
+struct common_of : std::type_identity<arithmetic_t<A, B>> {};
+template <class A>
+struct common_of<A, void> : std::type_identity<computed_t<A>> {};
+template <class B>
+struct common_of<void, B> : std::type_identity<computed_t<B>> {};
+template <>
+struct common_of<void, void> : std::type_identity<void> {};
+template <class A, class B>
+using common_of_t = typename common_of<A, B>::type;
+
+template <class... All>
+struct all_brought : std::type_identity<brought<void>> {};
+template <class First>
+struct all_brought<First> : std::type_identity<First> {};
+template <class First, class Second, class... Rest>
+struct all_brought<First, Second, Rest...>
+    : all_brought<brought<common_of_t<typename First::values, typename Second::values>,
+                          common_of_t<typename First::numbers, typename Second::numbers>>,
+                  Rest...> {};
+
+/// Numbers beside values.
+template <class Values, class Numbers>
+constexpr auto type_beside() {
+    if constexpr (std::is_void_v<Values> || std::is_void_v<Numbers>) {
+        return std::type_identity<common_of_t<Values, Numbers>>();
+    } else if constexpr (is_complex<Numbers>::value && !is_complex<Values>::value && !std::is_integral_v<Values>) {
+        return std::type_identity<std::complex<Values>>();
+    } else if constexpr (std::is_integral_v<Values> && !std::is_integral_v<Numbers>) {
+        return std::type_identity<common_of_t<Values, Numbers>>();
+    } else {
+        return std::type_identity<Values>();
+    }
+}
+template <class Brought>
+using type_of_brought = typename decltype(type_beside<typename Brought::values, typename Brought::numbers>())::type;
+
+template <class T>
+using fraction_t = std::conditional_t<std::is_integral_v<T>, double, T>;
+
+/// A functor of the library's own: how the types of its arguments make that of its result.
+enum class type_role : std::uint8_t {
+    arithmetic,
+    orders,
+    divides,
+    compares,
+    chooses,
+    places,
+    fractions,
+    magnitude,
+    foreign
+};
+template <class Function>
+constexpr type_role role_of() {
+    if constexpr (requires { requires std::is_same_v<decltype(Function::code), const op_code>; }) {
+        constexpr op_code code = Function::code;
+        const bool is_fraction = (code >= op_code::exp && code <= op_code::gelu) || code == op_code::power ||
+                                 code == op_code::angle || code == op_code::shifted_exponential;
+        const bool is_order =
+            code == op_code::larger || code == op_code::smaller || (code >= op_code::floor && code <= op_code::relu);
+        const bool is_logic = std::is_same_v<Function, both> || std::is_same_v<Function, either>;
+        return is_logic                    ? type_role::compares
+               : is_fraction               ? type_role::fractions
+               : is_order                  ? type_role::orders
+               : compares(code)            ? type_role::compares
+               : divides(code)             ? type_role::divides
+               : code == op_code::choice   ? type_role::chooses
+               : code == op_code::place    ? type_role::places
+               : code == op_code::absolute ? type_role::magnitude
+                                           : type_role::arithmetic;
+    } else {
+        return type_role::foreign;
+    }
+}
+
+template <class E>
+struct brought_by;
+template <class E>
+using brought_by_t = typename brought_by<E>::type;
+/// The type of an expression as a statement of its own.
+template <class E>
+using own_type = type_of_brought<brought_by_t<E>>;
+
+template <class Operand, class Labels>
+struct brought_by<leaf<Operand, Labels>> : std::type_identity<brought<computed_t<typename Operand::value_type>>> {};
+template <class T, class Number>
+struct brought_by<constant<T, Number>> : std::type_identity<brought<void, computed_t<Number>>> {};
+
+/// The common type of values and numbers, which count as what they are.
+template <class... Arguments>
+using counted_type = common_of_t<typename all_brought<brought_by_t<Arguments>...>::type::values,
+                                 typename all_brought<brought_by_t<Arguments>...>::type::numbers>;
+template <class... Arguments>
+inline constexpr bool are_integers = std::is_integral_v<counted_type<Arguments...>>;
+
+template <class Function, class... Arguments>
+constexpr auto brought_by_join() {
+    constexpr type_role role = role_of<Function>();
+    using All = typename all_brought<brought_by_t<Arguments>...>::type;
+    using Values = typename All::values;
+    using Numbers = typename All::numbers;
+    if constexpr (role == type_role::divides && are_integers<Arguments...>) {
+        return std::type_identity<brought<counted_type<Arguments...>>>();
+    } else if constexpr (role == type_role::compares) {
+        return std::type_identity<brought<bool>>();
+    } else if constexpr (role == type_role::places) {
+        return std::type_identity<brought<index>>();
+    } else if constexpr (role == type_role::fractions) {
+        return std::type_identity<brought<fraction_t<Values>, Numbers>>();
+    } else if constexpr (role == type_role::magnitude) {
+        return std::type_identity<brought<real_part_t<Values>, Numbers>>();
+    } else if constexpr (role == type_role::foreign) {
+        using Value = typename join_node<Function, Arguments...>::value_type;
+        if constexpr (is_element<Value>) {
+            return std::type_identity<brought<computed_t<Value>>>();
+        } else {
+            return std::type_identity<brought<void>>();
+        }
+    } else {
+        return std::type_identity<All>();
+    }
+}
+template <class Function, class... Arguments>
+struct brought_by<join_node<Function, Arguments...>> : decltype(brought_by_join<Function, Arguments...>()) {};
+template <class T, class A>
+struct brought_by<join_node<converted_to<T>, A>> : std::type_identity<brought<T>> {};
+template <class C, class A, class B>
+struct brought_by<join_node<choice, C, A, B>> : all_brought<brought_by_t<A>, brought_by_t<B>> {};
+
+template <class Op, class Over, class Inner>
+struct brought_by<reduce_node<Op, Over, Inner>>
+    : std::conditional_t<role_of<Op>() == type_role::foreign, std::type_identity<brought<own_type<Inner>>>,
+                         brought_by<Inner>> {};
+template <class Over, class X, class Ranks>
+struct brought_by<reduce_node<ranked_sum, Over, join_node<element_of_rank, X, Ranks>>>
+    : std::type_identity<brought<own_type<X>>> {};
+template <class Over, class X, class Ranks>
+struct brought_by<reduce_node<ranked_sum, Over, join_node<place_of_rank, X, Ranks>>>
+    : std::type_identity<brought<index>> {};
+template <class Function, class Over, class Inner>
+struct brought_by<row_node<Function, Over, Inner>> : brought_by<Inner> {};
+
+/// Everything in it is of the type already.
+template <class T, class E>
+inline constexpr bool is_in = false;
+template <class T, class Operand, class Labels>
+inline constexpr bool is_in<T, leaf<Operand, Labels>> = std::is_same_v<computed_t<typename Operand::value_type>, T>;
+template <class T>
+inline constexpr bool is_in<T, constant<T, T>> = true;
+template <class T, class Function, class... Arguments>
+inline constexpr bool is_in<T, join_node<Function, Arguments...>> = (role_of<Function>() == type_role::arithmetic ||
+                                                                     (!std::is_integral_v<T> && !is_complex<T>::value &&
+                                                                      role_of<Function>() != type_role::foreign &&
+                                                                      role_of<Function>() != type_role::chooses &&
+                                                                      role_of<Function>() != type_role::places &&
+                                                                      role_of<Function>() != type_role::compares)) &&
+                                                                    (is_in<T, Arguments> && ...);
+template <class T, class Op, class Over, class Inner>
+inline constexpr bool is_in<T, reduce_node<Op, Over, Inner>> =
+    !std::is_same_v<Op, ranked_sum> &&
+    (role_of<Op>() == type_role::arithmetic || !std::is_integral_v<T>)&&is_in<T, Inner>;
+template <class T, class Function, class Over, class Inner>
+inline constexpr bool is_in<T, row_node<Function, Over, Inner>> = !is_complex<T>::value && is_in<T, Inner>;
+
+/// The type of a statement with elements Out on the left.
+template <class Out, class E, bool IsIn = is_in<computed_t<Out>, E>>
+struct type_of_statement : std::type_identity<computed_t<Out>> {};
+template <class Out, class E>
+struct type_of_statement<Out, E, false>
+    : std::type_identity<type_of_brought<typename all_brought<brought<computed_t<Out>>, brought_by_t<E>>::type>> {};
+template <class Out, class E>
+using statement_type = typename type_of_statement<Out, E>::type;
+
+}  // namespace einparallel::detail
