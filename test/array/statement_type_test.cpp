@@ -6,6 +6,8 @@
 
 #include <einparallel.hpp>
 
+#include <support/small_numbers.hpp>
+
 #include <array>
 #include <cmath>
 #include <complex>
@@ -19,6 +21,7 @@ namespace statement_type_test {
 
 namespace ep = einparallel;
 using ep::index;
+using ep::testing::small_numbers;
 
 namespace {
 
@@ -59,26 +62,12 @@ template <class Out, class... In>
 using type_of = ep::detail::type_of_brought<typename ep::detail::all_brought<
     ep::detail::brought<ep::detail::computed_t<Out>>, ep::detail::brought<ep::detail::computed_t<In>>...>::type>;
 
-/// Numbers of a type: small ones where it has fractions, such that every sum is exact; any of an integer.
-template <class T, std::size_t Rank>
-ep::array<T, Rank> numbers(const std::array<index, Rank>& extents, std::mt19937& random) {
-    ep::array<T, Rank> made(extents);
-    for (index at = 0; at < made.size(); ++at) {
-        if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
-            made.data()[at] = static_cast<T>(random());
-        } else {
-            made.data()[at] = as<T>(whole(random() % 9) - (std::is_unsigned_v<T> ? 0 : 4));
-        }
-    }
-    return made;
-}
-
 template <class Out, class A, class B>
 void try_types(std::mt19937& random) {
     const index m = 5, n = 7, o = 3;
-    const auto a = numbers<A, 2>({m, n}, random);
-    const auto b = numbers<B, 2>({n, o}, random);
-    const auto c = numbers<B, 2>({m, n}, random);
+    const auto a = small_numbers<A, 2>({m, n}, random);
+    const auto b = small_numbers<B, 2>({n, o}, random);
+    const auto c = small_numbers<B, 2>({m, n}, random);
     using S = type_of<Out, A, B>;
     INFO("types ", ep::detail::name_of_element(ep::element_type_of<A>()), " and ",
          ep::detail::name_of_element(ep::element_type_of<B>()), " into ",

@@ -5,6 +5,7 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/small_numbers.hpp>
 
 #include <complex>
 #include <cstdint>
@@ -17,24 +18,11 @@ namespace statement_type_test {
 namespace ep = einparallel;
 using ep::index;
 using ep::testing::sentence_of;
+using ep::testing::small_numbers;
 
 namespace {
 
 EINPARALLEL_LABELS(i, j, k);
-
-template <class T, std::size_t Rank>
-ep::array<T, Rank> numbers(const std::array<index, Rank>& extents, std::mt19937& random) {
-    ep::array<T, Rank> made(extents);
-    for (index at = 0; at < made.size(); ++at) {
-        if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
-            made.data()[at] = static_cast<T>(random());
-        } else {
-            const int value = int(random() % 9) - (std::is_unsigned_v<T> ? 0 : 4);
-            made.data()[at] = ep::detail::converted<T>(value);
-        }
-    }
-    return made;
-}
 
 /// Statements on tensors give what they give on arrays, bit for bit: every operation is exact.
 template <class Out, class A, class B>
@@ -43,9 +31,9 @@ void try_types(ep::context& world, std::mt19937& random) {
          ep::detail::name_of_element(ep::element_type_of<B>()), " into ",
          ep::detail::name_of_element(ep::element_type_of<Out>()));
     const index m = 5, n = 7, o = 3;
-    const auto a = numbers<A, 2>({m, n}, random);
-    const auto b = numbers<B, 2>({n, o}, random);
-    const auto c = numbers<B, 2>({m, n}, random);
+    const auto a = small_numbers<A, 2>({m, n}, random);
+    const auto b = small_numbers<B, 2>({n, o}, random);
+    const auto c = small_numbers<B, 2>({m, n}, random);
     const ep::tensor<A, 2> x = ep::from_root(a, 0);
     const ep::tensor<B, 2> y = ep::from_root(b, world.size() - 1), z = ep::from_root(c, 0);
     ep::tensor<Out, 2> product, times, running, sums;

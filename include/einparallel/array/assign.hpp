@@ -199,7 +199,7 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
 
 /// What is added is not rounded before: Z += x is Z = Z + x.
 template <class Out, class E>
-inline constexpr bool adds_in_one = is_half<Out> || (!is_number<Out> && !std::is_same_v<statement_type<Out, E>, Out>);
+inline constexpr bool adds_in_one = !is_number<Out> && !std::is_same_v<statement_type<Out, E>, Out>;
 
 /// to(labels) = from(labels).
 template <class To, class From>

@@ -297,10 +297,6 @@ EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names,
         blocks.push_back(read_block(operand));
     }
     const block_call call{extents, {blocks.data(), blocks.size()}, written_block(target), mode};
-    if (!work.divides_integers) {
-        run_join(call, work);
-        return;
-    }
     run_named(names, target.labels, operands, [&] { run_join(call, work); });
 }
 

@@ -3,6 +3,7 @@
 // thread remembers it, for whoever computes the statement.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/operations/reductions.hpp>
 
 #include <type_traits>
 
@@ -11,19 +12,26 @@ namespace einparallel::detail {
 /// Whether this thread divided an integer by zero since somebody asked.
 [[gnu::visibility("default")]] inline constinit thread_local bool divided_by_zero = false;
 
+/// True where b is not 0; else the thread remembers it.
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr bool is_divisor(T b) {
+#if !defined(__CUDA_ARCH__)
+    if (b == T(0)) {
+        divided_by_zero = true;
+    }
+#endif
+    return b != T(0);
+}
+
 /// a / b towards zero, modulo 2ⁿ: the least integer by −1 is itself.
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T quotient(T a, T b) {
-    if (b == T(0)) {
-#if !defined(__CUDA_ARCH__)
-        divided_by_zero = true;
-#endif
+    if (!is_divisor(b)) {
         return T(0);
     }
     if constexpr (std::is_signed_v<T>) {
         if (b == T(-1)) {
-            using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-            return T(U(0) - U(a));
+            return T(wrapping<T>(0) - wrapping<T>(a));
         }
     }
     return T(a / b);
@@ -31,10 +39,7 @@ EINPARALLEL_HOST_DEVICE constexpr T quotient(T a, T b) {
 /// a − b · (a / b), which has the sign of a.
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T remainder(T a, T b) {
-    if (b == T(0)) {
-#if !defined(__CUDA_ARCH__)
-        divided_by_zero = true;
-#endif
+    if (!is_divisor(b)) {
         return T(0);
     }
     if constexpr (std::is_signed_v<T>) {
