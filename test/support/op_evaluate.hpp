@@ -78,8 +78,8 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
                 }
             });
         };
-        op_functors::with(each.code, call);
-        functor_list<choice, place_of>::with(each.code, call);
+        detail::with_functor(detail::op_functors(), each.code, call);
+        detail::with_functor(detail::type_list<detail::choice, detail::place_of>(), each.code, call);
     }
     detail::with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
         *static_cast<T*>(result) = values.back().template get<T>();

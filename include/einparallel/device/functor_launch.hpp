@@ -29,8 +29,8 @@ template <class Function, class... T>
 __device__ auto called(const Function& function, const T&... x) {
     if constexpr (has_op_code<Function>) {
         constexpr op_code code = Function::code;
-        constexpr bool is_elementary =
-            code == op_code::absolute || code == op_code::power || (code >= op_code::exp && code <= op_code::gelu);
+        constexpr type_role role = operation_of(code).role;
+        constexpr bool is_elementary = role == type_role::magnitude || role == type_role::fractions;
         static_assert(!is_elementary || !(is_complex<T>::value || ...),
                       "ep::exp, ep::abs, ep::pow and their like of complex numbers: a statement with a functor of your "
                       "own cannot have them on a device; assign them to a tensor of their own");

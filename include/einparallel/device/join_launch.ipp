@@ -19,10 +19,7 @@ void start_cells(launch::stream on, const launch::strided_join& work, const join
     program.register_count = code.registers;
     program.result_register = std::uint8_t(code.result);
     program.type = code.type;
-    program.by = code.by == reduction::prod  ? op_code::multiply
-                 : code.by == reduction::max ? op_code::larger
-                 : code.by == reduction::min ? op_code::smaller
-                                             : op_code::add;
+    program.by = reduction_row_of(code.by).combine;
     std::copy_n(code.identity.begin(), Words, program.identity.words);
     std::copy(code.instructions.begin(), code.instructions.end(), program.code);
     start_join(on, work, program);
@@ -38,7 +35,7 @@ bool start_plain(launch::stream on, const launch::strided_join& work, const join
         start_join(on, work, functor_program<T, numbered_reduction, unchanged, T>{by, {}, identity});
         return true;
     }
-    functor_list<plus, minus, times, over, shifted_exponential>::with(code.plain, [&](auto function) {
+    with_functor(type_list<plus, minus, times, over, shifted_exponential>(), code.plain, [&](auto function) {
         start_join(on, work, functor_program<T, numbered_reduction, decltype(function), T, T>{by, function, identity});
         known = true;
     });

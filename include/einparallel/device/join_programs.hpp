@@ -26,12 +26,9 @@ struct numbered_reduction {
 
     template <class T>
     EINPARALLEL_HOST_DEVICE T operator()(T a, T b) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            if (by == reduction::max || by == reduction::min) {
-                return by == reduction::max ? op::max_type{}(a, b) : op::min_type{}(a, b);
-            }
-        }
-        return by == reduction::prod ? op::prod_type{}(a, b) : op::sum_type{}(a, b);
+        T made = a;
+        with_reduction<T>(by, [&](auto reduce) { made = reduce(a, b); });
+        return made;
     }
 };
 

@@ -37,13 +37,7 @@ inline number_bits cell_bits(number_bits bits, cell_type type) {
 inline number_bits identity_bits(reduction by, element_type type) {
     number_bits bits{};
     with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
-        if constexpr (is_ordered<T>) {
-            if (by == reduction::max || by == reduction::min) {
-                bits = bits_of(by == reduction::max ? op::max.identity<T>() : op::min.identity<T>());
-                return;
-            }
-        }
-        bits = bits_of(by == reduction::prod ? op::prod.identity<T>() : op::sum.identity<T>());
+        with_reduction<T>(by, [&](auto reduce) { bits = bits_of(reduce.template identity<T>()); });
     });
     return cell_bits(bits, cell_type_of(type));
 }

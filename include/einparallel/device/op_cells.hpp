@@ -18,22 +18,6 @@
 
 namespace einparallel::detail {
 
-/// Functors by their op_code.
-template <class... Functor>
-struct functor_list {
-    /// visit(f) for the one that a code stands for, if there is one.
-    static EINPARALLEL_HOST_DEVICE void with(op_code code, const auto& visit) {
-        static_cast<void>(((Functor::code == code && (visit(Functor{}), true)) || ...));
-    }
-};
-/// Of one and two arguments.
-using op_functors =
-    functor_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function,
-                 exp_function, log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function,
-                 erf_function, sigmoid_function, silu_function, gelu_function, plus, minus, times, over, larger,
-                 smaller, modulo, power, atan2_function, shifted_exponential, less, less_equal, greater, greater_equal,
-                 equal, not_equal>;
-
 /// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, f16, b16, whole, natural };
 
@@ -134,7 +118,7 @@ EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
     }
     constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
     Cell made{};
-    op_functors::with(code, [&](auto function) {
+    with_functor(op_functors(), code, [&](auto function) {
         using F = decltype(function);
         if constexpr (computes_in(F::code, {kind, sizeof(T)})) {
             if constexpr (F::code == op_code::sign && std::is_unsigned_v<T>) {

@@ -67,18 +67,13 @@ auto flatten_tree(Tree tree) {
     }
 }
 
-/// A functor of the library's own, which has no state.
-template <class Function>
-inline constexpr bool has_op_code = requires {
-    requires std::is_same_v<decltype(Function::code), const op_code>;
-};
 /// The type in which a functor of the library's computes a Value from elements T…, to which they are cast; void where
 /// it takes them as they are. As in op_program.
 template <op_code Code, class Value, class... T>
 constexpr auto computed_type() {
     if constexpr (compares(Code)) {
         return arithmetic_result<T...>();
-    } else if constexpr (arity_of(Code) == 2 || (Code >= op_code::exp && Code < op_code::add)) {
+    } else if constexpr (arity_of(Code) == 2 || operation_of(Code).role == type_role::fractions) {
         return std::type_identity<Value>();
     } else {
         return std::type_identity<void>();
@@ -100,10 +95,9 @@ inline constexpr bool has_elements<join_node<Function, Arguments...>> =
 
 /// Which of the library's own ⊕ an operator is.
 template <class Reduce>
-inline constexpr reduction reduction_of = std::is_same_v<Reduce, op::sum_type>    ? reduction::sum
-                                          : std::is_same_v<Reduce, op::prod_type> ? reduction::prod
-                                          : std::is_same_v<Reduce, op::max_type>  ? reduction::max
-                                          : std::is_same_v<Reduce, op::min_type>  ? reduction::min
-                                                                                  : reduction::unknown;
+inline constexpr reduction reduction_of = reduction::unknown;
+template <class Reduce>
+    requires has_op_code<Reduce>
+inline constexpr reduction reduction_of<Reduce> = reduction_by(Reduce::code);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -75,7 +75,7 @@ public:
 
     [[nodiscard]] double operations_per_point() const override {
         double operations = 2.0 * double(work_.bytes.size());
-        for_each_in(program().instructions(), [&](const auto& each) { operations += operations_of(each.code); });
+        for_each_in(program().instructions(), [&](const auto& each) { operations += operation_of(each.code).cost; });
         return operations;
     }
 

@@ -138,6 +138,12 @@ namespace einparallel {
 
 namespace detail {
 
+/// Types, in an order.
+template <class... T>
+struct type_list {
+    static constexpr std::size_t size = sizeof...(T);
+};
+
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 /// Which type the elements of an operand have where it is not the one they are computed in, which is 0: its place in
@@ -288,28 +294,29 @@ inline std::string name_of_element(element_type element) {
 }
 
 /// All element types, by stored_code.
-template <class... T>
-struct element_list {
-    static constexpr std::array<element_type, sizeof...(T)> types{element_type_of<T>()...};
-    static constexpr void with(element_type type, const auto& visit) {
-        static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
-    }
-};
 using coded_elements =
-    element_list<float16, bfloat16, float, double, std::complex<float>, std::complex<double>, bool, std::int8_t,
-                 std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+    type_list<float16, bfloat16, float, double, std::complex<float>, std::complex<double>, bool, std::int8_t,
+              std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+
+inline constexpr auto coded_types = []<class... T>(type_list<T...> /*all*/) {
+    return std::array{element_type_of<T>()...};
+}(coded_elements());
 
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
+template <class... T>
+constexpr void with_element_among(type_list<T...> /*all*/, element_type type, const auto& visit) {
+    static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
+}
 constexpr void with_element(element_type type, const auto& visit) {
-    coded_elements::with(type, visit);
+    with_element_among(coded_elements(), type, visit);
 }
 constexpr element_type element_of_code(stored_code code) {
-    return coded_elements::types[code - 1];
+    return coded_types[code - 1];
 }
 /// Of elements that are computed in a type.
 constexpr stored_code stored_code_of(element_type stored, element_type computed) {
     stored_code code = 0;
-    while (stored != computed && code++ < coded_elements::types.size() && element_of_code(code) != stored) {
+    while (stored != computed && code++ < coded_types.size() && element_of_code(code) != stored) {
     }
     return code;
 }

@@ -10,12 +10,6 @@
 
 namespace einparallel::detail {
 
-/// Types, in an order.
-template <class... T>
-struct type_list {
-    static constexpr std::size_t size = sizeof...(T);
-};
-
 /// The leaves of an expression but its numbers, in the order written.
 template <class E>
 struct leaves_of : std::type_identity<typename leaves_of<decltype(E::inner)>::type> {};

@@ -8,7 +8,7 @@
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/softmax.ipp>
-#include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/operations/operators.hpp>
 
 #include <type_traits>
 #include <vector>
@@ -25,19 +25,26 @@ template <class T>
 std::vector<row_function (*)()> prepared_rows() {
     std::vector<row_function (*)()> all;
     const auto add = [&](auto... each) { (all.push_back(each), ...); };
-    const auto of_two = [&]<class Out, class... Function>(std::type_identity<Out> /*value*/,
-                                                          type_list<Function...> /*functors*/) {
-        add(&prepared_row_function<0, Function, Out, T, T>...);
-        add(&prepared_row_function<1, Function, Out, T, T>...);
-        add(&prepared_row_function<2, Function, Out, T, T>...);
+    const auto of_two = [&]<class Function>(std::type_identity<Function> /*functor*/) {
+        using Out = std::conditional_t<compares(Function::code), bool, T>;
+        add(&prepared_row_function<0, Function, Out, T, T>, &prepared_row_function<1, Function, Out, T, T>,
+            &prepared_row_function<2, Function, Out, T, T>);
+    };
+    const auto of_any = [&]<class Function>(std::type_identity<Function> functor) {
+        if constexpr (!computes_in(Function::code, element_type_of<T>())) {
+        } else if constexpr (arity_of(Function::code) == 1) {
+            add(&prepared_row_function<0, Function, T, T>);
+        } else {
+            of_two(functor);
+        }
     };
     [&]<class... Function>(type_list<Function...> /*functors*/) {
-        add(&prepared_row_function<0, Function, T, T>...);
-    }(functors_of_one());
+        (of_any(std::type_identity<Function>()), ...);
+    }(op_functors());
+    [&]<class... Reduce>(type_list<Reduce...> /*reductions*/) {
+        (of_two(std::type_identity<Reduce>()), ...);
+    }(reduction_functors());
     add(&prepared_row_function<0, unchanged, T, T>, &prepared_row_function<0, converted_to<T>, T, T>);
-    of_two(std::type_identity<T>(), functors_of_two());
-    of_two(std::type_identity<T>(), type_list<op::sum_type, op::prod_type, op::max_type, op::min_type>());
-    of_two(std::type_identity<bool>(), comparisons());
     add(&prepared_row_function<0, choice, T, bool, T, T>, &prepared_row_function<2, choice, T, bool, T, T>,
         &prepared_row_function<4, choice, T, bool, T, T>, &prepared_row_function<6, choice, T, bool, T, T>);
     return all;

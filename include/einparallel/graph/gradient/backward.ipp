@@ -212,9 +212,15 @@ private:
         const std::vector<label_id>& out = made->form.output;
         const term_id zero = terms.number(type, 0);
         const term_id one = terms.number(type, 1);
-        switch (made->work->program().aggregates_by()) {
-            case reduction::sum:
-                return g;
+        const reduction by = made->work->program().aggregates_by();
+        if (const std::string_view text = reduction_row_of(by).derivative; !text.empty()) {
+            std::vector<std::pair<char, term_id>> values{{'g', g}, {'a', x}};
+            if (text.find('z') != std::string_view::npos) {
+                values.emplace_back('z', statement.add({made, out}, type));
+            }
+            return terms.evaluated(text, type, values);
+        }
+        switch (by) {
             case reduction::max:
             case reduction::min: {  // to the first that is as extreme
                 constexpr element_type places = element_type_of<index>();

@@ -14,6 +14,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -57,11 +59,17 @@ public:
     EINPARALLEL_INLINE term_id add_operand(element_type stored);
     EINPARALLEL_INLINE term_id number(element_type type, std::complex<double> value);
     /// @param from  of the types that op_code says
-    EINPARALLEL_INLINE term_id call(op_code code, element_type result, std::initializer_list<term_id> from);
+    EINPARALLEL_INLINE term_id call(op_code code, element_type result, std::span<const term_id> from);
+    term_id call(op_code code, element_type result, std::initializer_list<term_id> from) {
+        return call(code, result, std::span(from.begin(), from.size()));
+    }
     /// x · y and x + y, of one type.
     term_id times(term_id x, term_id y) { return call(op_code::multiply, type_of(x), {x, y}); }
     term_id plus(term_id x, term_id y) { return call(op_code::add, type_of(x), {x, y}); }
     term_id scaled(double scale, term_id x) { return times(number(type_of(x), scale), x); }
+    /// What a derivative of the table says of terms, by their letters there. Its numbers have the type that is said.
+    EINPARALLEL_INLINE term_id evaluated(std::string_view text, element_type type,
+                                         std::span<const std::pair<char, term_id>> values);
 
     /// By operand: g · ∂result/∂operand, of complex terms with the conjugate of that; none where it is 0. `g` is a term
     /// of the result's type. Of equal arguments of max and min the first counts; where a term does not change but for

@@ -157,18 +157,26 @@ EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, e
             return result == type_of(from[0]) ? std::optional(from[0])
                    : x                        ? std::optional(number(result, a))
                                               : std::nullopt;
+        case op_code::power:
+            return is(y, b, 1) ? std::optional(from[0]) : is(y, b, 0) ? std::optional(number(result, 1)) : std::nullopt;
+        case op_code::log:
+            return x ? std::optional(number(result, std::log(a))) : std::nullopt;
+        case op_code::equal:
+            return x && y ? std::optional(number(result, a == b ? 1 : 0)) : std::nullopt;
         case op_code::choice:
-            return from[1] == from[2] ? std::optional(from[1]) : std::nullopt;
+            return x                    ? std::optional(from[a != 0.0 ? 1 : 2])
+                   : from[1] == from[2] ? std::optional(from[1])
+                                        : std::nullopt;
         default:
             return std::nullopt;
     }
 }
 
-EINPARALLEL_SELDOM term_id derivation::call(op_code code, element_type result, std::initializer_list<term_id> from) {
+EINPARALLEL_SELDOM term_id derivation::call(op_code code, element_type result, std::span<const term_id> from) {
     if (const std::optional<term_id> made = simplified(code, result, from)) {
         return *made;
     }
-    return add({{code, result.kind, std::uint8_t(result.bytes)}, from});
+    return add({{code, result.kind, std::uint8_t(result.bytes)}, {from.begin(), from.end()}});
 }
 
 EINPARALLEL_SELDOM std::vector<bool> derivation::reached_from(term_id term) const {

@@ -2,38 +2,37 @@
 
 #include <einparallel/kernel/simd/coded_row.hpp>
 
-#include <complex>
+#include <algorithm>
+#include <string_view>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The functors that a T has rows of. Of complex numbers and indices those that derivatives are made of.
-template <class T>
-struct coded_functors {
-    using of_one = functors_of_one;
-    using of_two = functors_of_two;
-    using comparing = comparisons;
-};
-template <class Real>
-struct coded_functors<std::complex<Real>> {
-    using of_one = type_list<negate, conjugate, exp_function, log_function, sin_function, cos_function>;
-    using of_two = type_list<plus, minus, times, over, power>;
-    using comparing = type_list<equal>;
-};
-template <>
-struct coded_functors<index> {
-    using of_one = type_list<negate>;
-    using of_two = type_list<plus, times>;
-    using comparing = type_list<equal>;
-};
-
-/// The rows of the functor with this code, of those in a list: rows_of(functor); null where none has it.
-template <class... Function>
-row_function row_among(type_list<Function...> /*functors*/, op_code code, const auto& rows_of) {
-    row_function found = nullptr;
-    static_cast<void>(((Function::code == code && ((found = rows_of(Function())), true)) || ...));
-    return found;
+/// The derivative of some operation is made of this one.
+constexpr bool stands_in_derivatives(op_code code) {
+    for (const operation& each : operations) {
+        for (std::string_view text : each.derivatives) {
+            while (!text.empty()) {
+                const std::string_view word = text.substr(0, text.find(' '));
+                if (word == operation_of(code).word) {
+                    return true;
+                }
+                text.remove_prefix(std::min(word.size() + 1, text.size()));
+            }
+        }
+    }
+    return false;
 }
+
+/// A T has rows of this operation. Of complex numbers and indices it is those that derivatives are made of.
+template <class T>
+constexpr bool has_coded_row(op_code code) {
+    const bool is_of_places =
+        code == op_code::negate || code == op_code::add || code == op_code::multiply || code == op_code::equal;
+    return computes_in(code, element_type_of<T>()) &&
+           (std::is_integral_v<T> ? is_of_places : !is_complex<T>::value || stands_in_derivatives(code));
+}
+
 template <class Out, class T>
 row_function row_of_two(auto functor, unsigned numbers) {
     using Function = decltype(functor);
@@ -68,15 +67,8 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
         return code == op_code::cast && computed(of) == computed(result) ? found : nullptr;
     }
     with_coded_element(of, [&]<class T>(std::type_identity<T> /*of*/) {
-        using functors = coded_functors<T>;
         if (code == op_code::choice) {
             found = row_of_choice<T>(numbers);
-        } else if (compares(code)) {
-            found = row_among(typename functors::comparing(), code,
-                              [&](auto functor) { return row_of_two<bool, T>(functor, numbers); });
-        } else if (arity_of(code) == 2) {
-            found = row_among(typename functors::of_two(), code,
-                              [&](auto functor) { return row_of_two<T, T>(functor, numbers); });
         } else if (code == op_code::cast) {
             with_coded_element(result, [&]<class To>(std::type_identity<To> /*result*/) {
                 if constexpr (!is_complex<T>::value || is_complex<To>::value) {
@@ -87,10 +79,16 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
             if constexpr (std::is_floating_point_v<T>) {
                 found = row_function_of<0, place_of, index, T, T, index>();
             }
-        } else {
-            found = row_among(typename functors::of_one(), code,
-                              [](auto functor) { return row_function_of<0, decltype(functor), T, T>(); });
         }
+        with_functor(op_functors(), code, [&]<class Function>(Function functor) {
+            if constexpr (has_coded_row<T>(Function::code)) {
+                if constexpr (arity_of(Function::code) == 1) {
+                    found = row_function_of<0, Function, T, T>();
+                } else {
+                    found = row_of_two<std::conditional_t<compares(Function::code), bool, T>, T>(functor, numbers);
+                }
+            }
+        });
     });
     return found;
 }
@@ -102,13 +100,7 @@ EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type elem
                   [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
     }
     with_coded_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
-        if (by == reduction::sum) {
-            found = row_reduction_of<T>(op::sum);
-        } else if (by == reduction::prod) {
-            found = row_reduction_of<T>(op::prod);
-        } else if constexpr (is_ordered<T>) {
-            found = by == reduction::max ? row_reduction_of<T>(op::max) : row_reduction_of<T>(op::min);
-        }
+        with_reduction<T>(by, [&](auto op) { found = row_reduction_of<T>(op); });
     });
     return found;
 }

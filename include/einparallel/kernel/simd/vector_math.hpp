@@ -21,10 +21,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// vector_math has the function of this op_code for T.
 template <op_code Code, class T>
-inline constexpr bool has_vector_math = (std::is_same_v<T, float> || std::is_same_v<T, double>)&&(
-    Code == op_code::exp || Code == op_code::log || Code == op_code::tanh || Code == op_code::sin ||
-    Code == op_code::cos || Code == op_code::erf || Code == op_code::sigmoid || Code == op_code::silu ||
-    Code == op_code::gelu || Code == op_code::power || Code == op_code::shifted_exponential || Code == op_code::sqrt);
+inline constexpr bool has_vector_math =
+    (std::is_same_v<T, float> || std::is_same_v<T, double>)&&operation_of(Code).in_vectors;
 
 /// For float and double with the instructions of Set.
 template <class T, instruction_set Set>

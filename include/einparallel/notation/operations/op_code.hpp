@@ -1,9 +1,13 @@
 #pragma once
-// The operations that the ⊗ of a vertex is made of, as numbers.
+// The operations that the ⊗ of a vertex is made of and the ⊕ that it aggregates by, as numbers, and the table of all
+// that is to say of them. One more is a row there, and a functor in operators.hpp or reductions.hpp.
 
 #include <einparallel/notation/element_type.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace einparallel {
 
@@ -61,51 +65,183 @@ enum class op_code : std::uint8_t {
     place    ///< of two of one type and an index: a == b or a is NaN ? c : the largest index
 };
 
-/// How many registers it reads, in op_instruction::from.
-constexpr int arity_of(op_code code) {
-    return code < op_code::argument ? 0 : code < op_code::add ? 1 : code < op_code::choice ? 2 : 3;
-}
-
 namespace detail {
 
-/// How many multiplications and additions of a matrix product take as long, of elements in rows: where an operand is
-/// read and added, or multiplied, that is counted with the reading.
-constexpr double operations_of(op_code code) {
-    const bool is_elementary = (code >= op_code::exp && code <= op_code::gelu && code != op_code::sqrt) ||
-                               (code >= op_code::power && code <= op_code::shifted_exponential);
-    return is_elementary ? 15 : code == op_code::cast || code >= op_code::less ? 8 : 0;
+/// How the type of a statement goes through an operation (statement_type.hpp).
+enum class type_role : std::uint8_t {
+    arithmetic,  ///< of the statement's type
+    orders,      ///< the same; integers as numbers, whatever their signs
+    divides,     ///< of its operands' own type, where these are integers
+    compares,    ///< of its operands' own type; bool
+    chooses,     ///< the condition is of a type of its own
+    places,      ///< an index
+    fractions,   ///< integers become double
+    magnitude,   ///< of complex numbers real
+    foreign      ///< of a functor of the user's
+};
+
+/// The types that an operation computes in.
+enum class operation_types : std::uint8_t { any, numbers, ordered, whole, fractional, real };
+
+/// What there is to say of an operation, once.
+struct operation {
+    op_code code;
+    std::string_view word;  ///< in formulas and texts
+    std::uint8_t arity = 0;
+    type_role role = type_role::arithmetic;
+    operation_types of = operation_types::any;
+    /// How many multiplications and additions of a matrix product take as long, of elements in rows: where an operand
+    /// is read and added, or multiplied, that is counted with the reading.
+    std::uint8_t cost = 0;
+    bool in_vectors = false;  ///< vector_math has it, of float and double
+    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c, of complex numbers with the conjugate of that: operations and numbers behind
+    /// their arguments, where z is the result, and y the result computed anew although a tensor holds it. None where
+    /// it is 0.
+    std::array<std::string_view, 3> derivatives{};
+
+    constexpr operation(op_code called, std::string_view named, int arguments, type_role goes = {},
+                        operation_types types = {}, int costs = 0, bool has_vectors = false, std::string_view by_a = {},
+                        std::string_view by_b = {}, std::string_view by_c = {})
+        : code(called),
+          word(named),
+          arity(std::uint8_t(arguments)),
+          role(goes),
+          of(types),
+          cost(std::uint8_t(costs)),
+          in_vectors(has_vectors),
+          derivatives{by_a, by_b, by_c} {}
+};
+
+inline constexpr auto operations = [] {
+    using enum op_code;
+    using enum type_role;
+    using enum operation_types;
+    return std::to_array<operation>({
+        {operand, "operand", 0},
+        {number, "number", 0},
+        {opaque, "opaque", 0, foreign},
+        {argument, "argument", 1},
+        {cast, "cast", 1, arithmetic, any, 8},
+        {negate, "neg", 1, arithmetic, numbers, 0, false, "g neg"},
+        {absolute, "abs", 1, magnitude, any, 0, false, "g a sign *"},
+        {conjugate, "conj", 1, arithmetic, any, 0, false, "g conj"},
+        {op_code::floor, "floor", 1, orders, ordered},
+        {op_code::round, "round", 1, orders, ordered},
+        {sign, "sign", 1, orders, ordered},
+        {relu, "relu", 1, orders, ordered, 0, false, "z 0 > g 0 where"},
+        {op_code::exp, "exp", 1, fractions, fractional, 15, true, "g z conj *"},
+        {op_code::log, "log", 1, fractions, fractional, 15, true, "g a conj /"},
+        {op_code::sqrt, "sqrt", 1, fractions, fractional, 0, true, "0.5 g * z conj /"},
+        {op_code::tanh, "tanh", 1, fractions, fractional, 15, true, "g 1 z z * - conj *"},
+        {op_code::sin, "sin", 1, fractions, fractional, 15, true, "g a cos conj *"},
+        {op_code::cos, "cos", 1, fractions, fractional, 15, true, "g a sin neg conj *"},
+        {op_code::tan, "tan", 1, fractions, fractional, 15, false, "g 1 z z * + conj *"},
+        {op_code::erf, "erf", 1, fractions, real, 15, true, "g 1.1283791670955126 a a * neg exp * *"},  // 2/√π
+        {sigmoid, "sigmoid", 1, fractions, fractional, 15, true, "g z 1 z - * conj *"},
+        {silu, "silu", 1, fractions, fractional, 15, true, "g a sigmoid y 1 a sigmoid - * + conj *"},
+        {gelu, "gelu", 1, fractions, real, 15, true,  // Φ(a) + a φ(a)
+         "g 0.5 1 0.7071067811865476 a * erf + * a 0.3989422804014327 -0.5 a a * * exp * * + *"},
+        {add, "+", 2, arithmetic, any, 0, false, "g", "g"},
+        {subtract, "-", 2, arithmetic, numbers, 0, false, "g", "g neg"},
+        {multiply, "*", 2, arithmetic, any, 0, false, "g b conj *", "g a conj *"},
+        {divide, "/", 2, divides, any, 0, false, "g b conj /", "g y b / conj * neg"},
+        {larger, "max", 2, orders, ordered, 0, false, "a b < 0 g where", "a b < g 0 where"},
+        {smaller, "min", 2, orders, ordered, 0, false, "a b > 0 g where", "a b > g 0 where"},
+        {op_code::remainder, "%", 2, divides, whole},
+        {power, "pow", 2, fractions, fractional, 15, true, "g b a -1 b + pow * conj *",
+         "g y a 0 == 0 a log where * conj *"},
+        {angle, "atan2", 2, fractions, real, 15, false, "g b a a * b b * + / *", "g a neg a a * b b * + / *"},
+        {shifted_exponential, "exp-", 2, fractions, fractional, 15, true, "g z *"},  // a softmax has no ∂/∂b
+        {less, "<", 2, compares, ordered, 8},
+        {less_equal, "<=", 2, compares, ordered, 8},
+        {greater, ">", 2, compares, ordered, 8},
+        {greater_equal, ">=", 2, compares, ordered, 8},
+        {equal, "==", 2, compares, any, 8},
+        {not_equal, "!=", 2, compares, any, 8},
+        {choice, "where", 3, chooses, any, 8, false, "", "a g 0 where", "a 0 g where"},
+        {place, "place", 3, places, ordered, 8},
+    });
+}();
+
+static_assert([] {
+    bool in_order = operations.size() == std::size_t(op_code::place) + 1;
+    for (std::size_t number = 0; number < operations.size(); ++number) {
+        in_order = in_order && std::size_t(operations[number].code) == number;
+    }
+    return in_order;
+}());
+constexpr const operation& operation_of(op_code code) {
+    return operations[std::size_t(code)];
 }
 
-/// Which arguments a functor takes: by the type in which it computes.
+/// What there is to say of a ⊕, once. The derivative is of ⊕ a by a, as of an operation; where there is none,
+/// backward.ipp has it.
+struct reduction_row {
+    reduction by;
+    std::string_view word;
+    op_code combine = op_code::opaque;      ///< a ⊕ b
+    op_code distributed = op_code::opaque;  ///< the ⊗ that distributes over it in every operand
+    std::string_view derivative{};
+};
+inline constexpr auto reductions =
+    std::to_array<reduction_row>({{reduction::unknown, "reduce"},
+                                  {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
+                                  {reduction::prod, "prod", op_code::multiply},
+                                  {reduction::max, "max", op_code::larger, op_code::add},
+                                  {reduction::min, "min", op_code::smaller, op_code::add}});
+static_assert([] {
+    bool in_order = true;
+    for (std::size_t number = 0; number < reductions.size(); ++number) {
+        in_order = in_order && std::size_t(reductions[number].by) == number;
+    }
+    return in_order;
+}());
+constexpr const reduction_row& reduction_row_of(reduction by) {
+    return reductions[std::size_t(by)];
+}
+/// The ⊕ that an operation combines for; unknown of one that none has.
+constexpr reduction reduction_by(op_code combine) {
+    reduction found = reduction::unknown;
+    for (const reduction_row& each : reductions) {
+        found = each.combine == combine && combine != op_code::opaque ? each.by : found;
+    }
+    return found;
+}
+
+/// Whether an operation takes arguments of the type in which it would compute.
 constexpr bool computes_in(op_code code, element_type type) {
-    const auto within = [code](op_code first, op_code last) { return code >= first && code <= last; };
     if (half_code_of(type) != 0) {
         return code == op_code::cast || code == op_code::argument;
     }
-    if (code == op_code::negate || code == op_code::subtract) {
-        return type.kind != 'b';
+    const bool is_whole = type.kind == 'i' || type.kind == 'u' || type.kind == 'b';
+    switch (operation_of(code).of) {
+        case operation_types::any:
+            return true;
+        case operation_types::numbers:
+            return type.kind != 'b';
+        case operation_types::ordered:
+            return type.kind != 'c';
+        case operation_types::whole:
+            return is_whole;
+        case operation_types::fractional:
+            return !is_whole;
+        default:
+            return type.kind == 'f';
     }
-    if (within(op_code::floor, op_code::relu) || within(op_code::larger, op_code::smaller) ||
-        within(op_code::less, op_code::greater_equal) || code == op_code::place) {
-        return type.kind != 'c';
-    }
-    if (code == op_code::remainder) {
-        return type.kind == 'i' || type.kind == 'u' || type.kind == 'b';
-    }
-    const bool of_real = code == op_code::erf || code == op_code::gelu || code == op_code::angle;
-    const bool of_fractions =
-        within(op_code::exp, op_code::gelu) || code == op_code::power || code == op_code::shifted_exponential;
-    return type.kind == 'f' || (!of_real && (!of_fractions || type.kind == 'c'));
 }
 
 constexpr bool divides(op_code code) {
-    return code == op_code::divide || code == op_code::remainder;
+    return operation_of(code).role == type_role::divides;
 }
-
 constexpr bool compares(op_code code) {
-    return code >= op_code::less && code <= op_code::not_equal;
+    return operation_of(code).role == type_role::compares;
 }
 
 }  // namespace detail
+
+/// How many registers it reads, in op_instruction::from.
+constexpr int arity_of(op_code code) {
+    return detail::operation_of(code).arity;
+}
 
 }  // namespace einparallel

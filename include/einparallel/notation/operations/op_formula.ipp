@@ -106,8 +106,9 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
                 parts.push_back(std::move(arguments[0]));
                 break;
             default:
-                parts.push_back(call_part(each.code == op_code::opaque ? shown.name_of(each) : word_of(each.code),
-                                          std::move(arguments)));
+                parts.push_back(
+                    call_part(each.code == op_code::opaque ? shown.name_of(each) : operation_of(each.code).word,
+                              std::move(arguments)));
         }
     }
     return parts.empty() ? formula_part() : std::move(parts.back());
@@ -118,12 +119,12 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
 namespace einparallel {
 
 EINPARALLEL_INLINE std::string op_program::formula() const {
-    return std::string(detail::reduction_words[std::size_t(reduction_)]) + " " + detail::formula_of(*this, {}).text;
+    return std::string(detail::reduction_row_of(reduction_).word) + " " + detail::formula_of(*this, {}).text;
 }
 
 EINPARALLEL_INLINE std::string op_program::formula(std::span<const std::string> names, bool aggregates) const {
     const detail::formula_part shown = detail::formula_of(*this, names);
-    const std::string by(aggregates ? detail::reduction_words[std::size_t(reduction_)] : "");
+    const std::string by(aggregates ? detail::reduction_row_of(reduction_).word : "");
     return !aggregates                                   ? shown.text
            : shown.strength == detail::formula_part::sum ? by + "(" + shown.text + ")"
                                                          : by + " " + shown.text;

@@ -12,21 +12,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-inline constexpr std::array<std::string_view, 5> reduction_words{"reduce", "sum", "prod", "max", "min"};
-
-/// By op_code: in formulas and texts.
-inline constexpr std::array<std::string_view, 41> op_words{
-    "operand", "number", "opaque", "argument", "cast", "neg", "abs",   "conj", "floor", "round",   "sign",
-    "relu",    "exp",    "log",    "sqrt",     "tanh", "sin", "cos",   "tan",  "erf",   "sigmoid", "silu",
-    "gelu",    "+",      "-",      "*",        "/",    "max", "min",   "%",    "pow",   "atan2",   "exp-",
-    "<",       "<=",     ">",      ">=",       "==",   "!=",  "where", "place"};
-
-static_assert(op_words.size() == std::size_t(op_code::place) + 1 && !op_words.back().empty());
-
-constexpr std::string_view word_of(op_code code) {
-    return op_words[std::size_t(code)];
-}
-
 /// The text before `end`, or all; what follows stays.
 EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_view end) {
     const std::size_t length = std::min(text.find(end), text.size());
@@ -89,10 +74,11 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
     } else if (function.code == op_code::cast) {
         return as(result, arguments[0]);
     } else {
-        const bool as_they_are = function.code == op_code::absolute || function.code == op_code::place;
+        const detail::type_role role = detail::operation_of(function.code).role;
+        const bool as_they_are = role == detail::type_role::magnitude || role == detail::type_role::places;
         const element_type computed = detail::compares(function.code) ? compared : result;
         for (std::size_t place = 0; place < arguments.size(); ++place) {
-            const bool is_condition = function.code == op_code::choice && place == 0;
+            const bool is_condition = role == detail::type_role::chooses && place == 0;
             from[place] = as_they_are ? arguments[place]
                                       : as(is_condition ? element_type_of<bool>() : computed, arguments[place]);
         }
@@ -106,30 +92,18 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
     // summand by summand, or in any other way.
     enum class dependence : std::uint8_t { none, linear, other };
     std::vector<dependence> known;
+    const detail::reduction_row& row = detail::reduction_row_of(reduction_);
     // f(x ⊕ x', y ⊕ y') = f(x, y) ⊕ f(x', y'): ⊕ itself, minus, and maps that sums pass through.
     const auto is_additive = [&](const op_instruction& each) {
-        switch (each.code) {
-            case op_code::add:
-                return reduction_ == reduction::sum;
-            case op_code::subtract:
-            case op_code::negate:
-            case op_code::conjugate:
-                return reduction_ == reduction::sum && each.kind != 'b';
-            case op_code::multiply:
-                return reduction_ == reduction::prod;
-            case op_code::larger:
-                return reduction_ == reduction::max;
-            default:
-                return each.code == op_code::argument ||
-                       (each.code == op_code::smaller && reduction_ == reduction::min);
-        }
+        const bool is_linear =
+            each.code == op_code::subtract || each.code == op_code::negate || each.code == op_code::conjugate;
+        return each.code == row.combine || each.code == op_code::argument ||
+               (is_linear && reduction_ == reduction::sum && each.kind != 'b');
     };
     // Division is not among them, nor subtraction under max: by 0, or by an infinity that stands for "no edge",
     // summands one by one give what is no number where their sum gives one.
     const auto distributes = [&](const op_instruction& each) {
-        return (each.code == op_code::multiply && reduction_ == reduction::sum) ||
-               (each.code == op_code::add && (reduction_ == reduction::max || reduction_ == reduction::min)) ||
-               (each.code == op_code::opaque && each.from[2] != 0);
+        return each.code == op_code::opaque ? each.from[2] != 0 : each.code == row.distributed;
     };
     for (std::size_t number = 0; number < instructions_.size(); ++number) {
         const op_instruction& each = instructions_[number];
@@ -155,10 +129,10 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
 
 EINPARALLEL_INLINE std::string op_program::text() const {
     constexpr std::string_view sixteen = "0123456789abcdef";
-    std::string written(detail::reduction_words[std::size_t(reduction_)]);
+    std::string written(detail::reduction_row_of(reduction_).word);
     written += reduction_has_state_ ? " state" : "";
     for (const op_instruction& each : instructions_) {
-        written.append("; ").append(detail::word_of(each.code)).append(1, ' ').append(1, each.kind);
+        written.append("; ").append(detail::operation_of(each.code).word).append(1, ' ').append(1, each.kind);
         written += std::to_string(each.bytes);
         for (std::size_t part = 0; each.code == op_code::number && part < (each.kind == 'c' ? 2U : 1U); ++part) {
             std::array<char, 16> digits{};
@@ -190,11 +164,11 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into, base);
         return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
     };
-    const auto known = detail::find_in(detail::op_words, word());
-    const auto code = static_cast<op_code>(known - detail::op_words.begin());
+    const auto known = detail::find_in(detail::operations, word(), &detail::operation::word);
+    const auto code = static_cast<op_code>(known - detail::operations.begin());
     const std::string_view shown = word();
     element_type type{shown.empty() ? ' ' : shown[0], 0};
-    if (known == detail::op_words.end() || shown.empty() || !number(shown.substr(1), type.bytes, 10) ||
+    if (known == detail::operations.end() || shown.empty() || !number(shown.substr(1), type.bytes, 10) ||
         !(type == element_type{'V', 0} || detail::is_element_type(type))) {
         return false;
     }
@@ -264,9 +238,9 @@ EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
     std::string_view statement = detail::taken(text, "; ");
     made.reduction_has_state_ = statement.ends_with(" state");
     statement = statement.substr(0, statement.find(' '));
-    const auto known = detail::find_in(detail::reduction_words, statement);
-    made.reduction_ = static_cast<reduction>(known - detail::reduction_words.begin());
-    bool read = known != detail::reduction_words.end() && !text.empty();
+    const auto known = detail::find_in(detail::reductions, statement, &detail::reduction_row::word);
+    made.reduction_ = static_cast<reduction>(known - detail::reductions.begin());
+    bool read = known != detail::reductions.end() && !text.empty();
     while (read && !text.empty()) {
         statement = detail::taken(text, "; ");
         read = made.read(statement);

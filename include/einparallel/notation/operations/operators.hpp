@@ -14,10 +14,25 @@
 
 namespace einparallel {
 
+namespace detail {
+
+/// A functor of the library's own, which has no state.
+template <class Function>
+inline constexpr bool has_op_code = requires {
+    requires std::is_same_v<decltype(Function::code), const op_code>;
+};
+
+}  // namespace detail
+
 /// True where ⊗ distributes over ⊕ in every operand, so that x ⊗ (⊕ y) = ⊕ (x ⊗ y): one-sided labels may then be
 /// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
 template <class Reduce, class Join>
 inline constexpr bool distributes_over = false;
+template <class Reduce, class Join>
+    requires(detail::has_op_code<Reduce>&& detail::has_op_code<Join>)
+inline constexpr bool distributes_over<Reduce, Join> =
+    Join::code == detail::reduction_row_of(detail::reduction_by(Reduce::code)).distributed &&
+    Join::code != op_code::opaque;
 
 namespace detail {
 
@@ -250,13 +265,23 @@ struct unchanged : coded<op_code::cast> {
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto x) const { return x; }
 };
 
-}  // namespace detail
+/// The functors of the operations on one and two elements, in the order of the table.
+using op_functors =
+    type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function, exp_function,
+              log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function, erf_function,
+              sigmoid_function, silu_function, gelu_function, plus, minus, times, over, larger, smaller, modulo, power,
+              atan2_function, shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
+static_assert([]<class... Function>(type_list<Function...> /*all*/) {
+    auto next = op_code::cast;
+    return ((next = op_code(int(next) + 1), Function::code == next) && ...) && next == op_code::not_equal;
+}(op_functors()));
 
-template <>
-inline constexpr bool distributes_over<op::sum_type, detail::times> = true;
-template <>
-inline constexpr bool distributes_over<op::max_type, detail::plus> = true;
-template <>
-inline constexpr bool distributes_over<op::min_type, detail::plus> = true;
+/// visit(f) for the functor of a list that a code stands for, if there is one.
+template <class... Function>
+EINPARALLEL_HOST_DEVICE void with_functor(type_list<Function...> /*list*/, op_code code, const auto& visit) {
+    static_cast<void>(((Function::code == code && (visit(Function{}), true)) || ...));
+}
+
+}  // namespace detail
 
 }  // namespace einparallel

@@ -6,6 +6,7 @@
 #include <einparallel/notation/operations/op_code.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
@@ -114,5 +115,34 @@ inline constexpr max_type max{};    ///< the larger one; NaN propagates
 inline constexpr min_type min{};    ///< the smaller one; NaN propagates
 
 }  // namespace op
+
+namespace detail {
+
+/// Those of the table, in its order.
+using reduction_functors = type_list<op::sum_type, op::prod_type, op::max_type, op::min_type>;
+static_assert([]<class... Reduce>(type_list<Reduce...> /*all*/) {
+    std::size_t next = 0;
+    return ((reductions[++next].combine == Reduce::code) && ...) && next + 1 == reductions.size();
+}(reduction_functors()));
+
+/// visit(op) for a ⊕ of the library's that elements of type T have, if it is one.
+template <class T, class... Reduce>
+EINPARALLEL_HOST_DEVICE void with_reduction_among(type_list<Reduce...> /*all*/, reduction by, const auto& visit) {
+    const auto try_one = [&]<class Op>(Op each) {
+        if constexpr (Reduction<Op, T>) {
+            constexpr reduction own = reduction_by(Op::code);
+            if (own == by) {
+                visit(each);
+            }
+        }
+    };
+    (try_one(Reduce{}), ...);
+}
+template <class T>
+EINPARALLEL_HOST_DEVICE void with_reduction(reduction by, const auto& visit) {
+    with_reduction_among<T>(reduction_functors(), by, visit);
+}
+
+}  // namespace detail
 
 }  // namespace einparallel

@@ -76,36 +76,12 @@ using type_of_brought = typename decltype(type_beside<typename Brought::values, 
 template <class T>
 using fraction_t = std::conditional_t<std::is_integral_v<T>, double, T>;
 
-/// A functor of the library's own: how the types of its arguments make that of its result.
-enum class type_role : std::uint8_t {
-    arithmetic,
-    orders,
-    divides,
-    compares,
-    chooses,
-    places,
-    fractions,
-    magnitude,
-    foreign
-};
+/// How the types of a functor's arguments make that of its result.
 template <class Function>
 constexpr type_role role_of() {
     if constexpr (requires { requires std::is_same_v<decltype(Function::code), const op_code>; }) {
-        constexpr op_code code = Function::code;
-        const bool is_fraction = (code >= op_code::exp && code <= op_code::gelu) || code == op_code::power ||
-                                 code == op_code::angle || code == op_code::shifted_exponential;
-        const bool is_order =
-            code == op_code::larger || code == op_code::smaller || (code >= op_code::floor && code <= op_code::relu);
         const bool is_logic = std::is_same_v<Function, both> || std::is_same_v<Function, either>;
-        return is_logic                    ? type_role::compares
-               : is_fraction               ? type_role::fractions
-               : is_order                  ? type_role::orders
-               : compares(code)            ? type_role::compares
-               : divides(code)             ? type_role::divides
-               : code == op_code::choice   ? type_role::chooses
-               : code == op_code::place    ? type_role::places
-               : code == op_code::absolute ? type_role::magnitude
-                                           : type_role::arithmetic;
+        return is_logic ? type_role::compares : operation_of(Function::code).role;
     } else {
         return type_role::foreign;
     }
