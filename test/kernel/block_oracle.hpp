@@ -2,7 +2,7 @@
 // Random strided einsums with run-time labels, and what they should give by plain recursion over all labels.
 // Written apart from the library: it shares the interface's structs with it and nothing else.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 
 #include <algorithm>
 #include <complex>

@@ -1,9 +1,9 @@
 // The progress hook: called between blocks of every kind of contraction, without a trace in the results.
 
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/join.hpp>
-#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
+
+#include <support/kernels.hpp>
 
 #include <doctest/doctest.h>
 
@@ -124,7 +124,7 @@ template <class T>
 void check_product(const dense_call& of, ep::contraction_way way, double units = 4) {
     CAPTURE(sizeof(T));
     hooked<T> tensors(of);
-    const ep::product_kernel<T> work(T(1), 2);
+    const ep::testing::product_kernel<T> work(T(1), 2);
     static_cast<void>(tensors.run(work, ep::write_mode::overwrite, nullptr));
     CHECK(tensors.way == way);
     check<T>(of, work, units);
@@ -176,7 +176,7 @@ TEST_CASE("products of every kind report as they go, and compute the same bits")
 }
 
 TEST_CASE("joins report as they go, in tiles and by rows") {
-    const ep::join_kernel<double, largest, apart, double, double> work(largest{}, apart{});
+    const ep::testing::join_kernel<double, largest, apart, double, double> work(largest{}, apart{});
     check<double>({"ab", "bc", "ac", {200, 210, 160}}, work, 4);
     check<double>({"ab", "ab", "a", {1200, 1100}}, work, 4);
     check<double>({"ab", "ab", "b", {1200, 1100}}, work, 4);
@@ -192,7 +192,7 @@ TEST_CASE("little work calls nothing") {
     };
     ep::progress_hook hook(count);
     hooked<double> tensors({"ab", "bc", "ac", {20, 30, 40}});
-    static_cast<void>(tensors.run(ep::product_kernel<double>(1, 2), ep::write_mode::overwrite, &hook));
+    static_cast<void>(tensors.run(ep::testing::product_kernel<double>(1, 2), ep::write_mode::overwrite, &hook));
     CHECK(calls == 0);
 }
 

@@ -2,8 +2,8 @@
 
 #include "block_oracle.hpp"
 
-#include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/row_program.hpp>
+#include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
 #include <doctest/doctest.h>

@@ -3,9 +3,9 @@
 
 #include "block_oracle.hpp"
 
-#include <einparallel/kernel/join.hpp>
-#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/notation/operations/operators.hpp>
+
+#include <support/kernels.hpp>
 
 #include <doctest/doctest.h>
 
@@ -21,11 +21,11 @@ namespace rows_test {
 namespace {
 
 using einparallel::index;
-using einparallel::join_kernel;
 using einparallel::label_id;
 using einparallel::operand_block;
-using einparallel::product_kernel;
 using einparallel::write_mode;
+using einparallel::testing::join_kernel;
+using einparallel::testing::product_kernel;
 using namespace kernel_test;
 
 /// A case in which every tensor has every label, in an order of its own; small integers, so that all is exact.

@@ -41,23 +41,22 @@ inline std::vector<std::vector<int>> vectors_by_trying(const std::vector<ep::ind
 enum class paper_join { opaque, product, terms };
 
 /// A kernel with properties and no work.
-class paper_kernel final : public ep::kernel {
+class paper_kernel : public ep::kernel {
 public:
     paper_kernel(bool contraction, double operations, paper_join join = paper_join::opaque, std::size_t operands = 2)
-        : kernel(program_of(contraction, join, operands)),
-          contraction_(contraction),
-          operations_(operations),
+        : kernel(work_of(contraction), program_of(contraction, join, operands), {}, operations,
+                 [](const ep::block_call&, const ep::kernel&) { throw ep::error("a planner's kernel was run"); }),
           join_(join) {}
-    void contract(const ep::block_call&) const override { throw ep::error("a planner's kernel was run"); }
-    void combine(std::span<const ep::index>, void*, std::span<const ep::index>, const void*,
-                 std::span<const ep::index>) const override {
-        throw ep::error("a planner's kernel was run");
-    }
-    [[nodiscard]] bool is_contraction() const override { return contraction_; }
-    [[nodiscard]] double operations_per_point() const override { return operations_; }
     [[nodiscard]] paper_join join() const { return join_; }
 
 private:
+    static ep::detail::vertex_work work_of(bool contraction) {
+        if (contraction) {
+            return ep::detail::product_work{ep::element_type_of<double>(), 2};
+        }
+        return ep::detail::join_work{};
+    }
+
     /// x*y…, x + y…, or what only looks so, of a ⊕ with a state: no two kernels are equal.
     static ep::op_program program_of(bool contraction, paper_join join, std::size_t operands) {
         const ep::element_type type{'f', 8};
@@ -75,8 +74,6 @@ private:
         return made;
     }
 
-    bool contraction_;
-    double operations_;
     paper_join join_;
 };
 

@@ -48,7 +48,7 @@ struct whole_tensor {
 };
 
 bool adds_terms(const planned_vertex& each) {
-    return dynamic_cast<const test::paper_kernel&>(*each.origin->work).join() == test::paper_join::terms;
+    return static_cast<const test::paper_kernel&>(*each.origin->work).join() == test::paper_join::terms;
 }
 
 /// The value of every vertex of a plan, by definition.

@@ -290,7 +290,7 @@ private:
     }
 
     [[nodiscard]] static test::paper_join join_of(const vertex& einsum) {
-        return dynamic_cast<const test::paper_kernel&>(*einsum.work).join();
+        return static_cast<const test::paper_kernel&>(*einsum.work).join();
     }
 
     /// Every set of operands that a vertex may read in summands, if all that it holds may be left so: one factor that

@@ -10,6 +10,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/space.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/run/context.hpp>
 
@@ -73,31 +74,37 @@ inline auto product_over(index inner) {
 
 /// A kernel of scalar loops that may be told to throw, counts its calls, and calls itself a contraction where it is a
 /// sum of products of two operands, so that the planner forces algorithms on it.
-class told_kernel final : public kernel {
+class told_kernel : public kernel {
 public:
     told_kernel(played_operators operators, std::size_t operands)
-        : loops_(operators), is_contraction_(operators == played_operators::sum_of_products && operands == 2) {}
-
-    void contract(const block_call& call) const override {
-        ++calls;
-        if (throws) {
-            throw std::runtime_error("this kernel was told to throw");
-        }
-        loops_.contract(call);
-    }
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        loops_.combine(extents, into, into_strides, from, from_strides);
-    }
-    [[nodiscard]] bool is_contraction() const override { return is_contraction_; }
-    [[nodiscard]] double operations_per_point() const override { return 2; }
+        : kernel(work_of(operators, operands), {}, reduction_of(operators), 2, &run), loops_(operators) {}
+    told_kernel(const told_kernel&) = delete;
+    told_kernel& operator=(const told_kernel&) = delete;
 
     bool throws = false;
     mutable int calls = 0;
 
 private:
+    static void run(const block_call& call, const kernel& of) {
+        const auto& told = static_cast<const told_kernel&>(of);
+        ++told.calls;
+        if (told.throws) {
+            throw std::runtime_error("this kernel was told to throw");
+        }
+        told.loops_.contract(call);
+    }
+    static detail::vertex_work work_of(played_operators operators, std::size_t operands) {
+        if (operators == played_operators::sum_of_products) {
+            return detail::product_work{element_type_of<double>(), operands};
+        }
+        return detail::join_work{};
+    }
+    static detail::row_reduction reduction_of(played_operators operators) {
+        return operators == played_operators::max_of_sums ? detail::row_reduction_of<double>(op::max)
+                                                          : detail::row_reduction_of<double>(op::sum);
+    }
+
     loop_kernel loops_;
-    bool is_contraction_;
 };
 
 /// A whole tensor on every rank, dense, as the oracle holds it.

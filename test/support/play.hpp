@@ -2,7 +2,7 @@
 // Plays the programs of all ranks in one process, on doubles: mailboxes instead of MPI, scalar loops instead of
 // kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -75,12 +75,12 @@ void for_each_point(const box& region, Visit visit) {
     });
 }
 
-/// A kernel of scalar loops over the whole iteration space.
-class loop_kernel final : public kernel {
+/// Scalar loops over the whole iteration space.
+class loop_kernel {
 public:
     explicit loop_kernel(played_operators operators) : operators_(operators) {}
 
-    void contract(const block_call& call) const override {
+    void contract(const block_call& call) const {
         double* const out = static_cast<double*>(call.output.data);
         std::map<index, double>
             sums;  // by place; written when all is read, for the output may lie where an operand does
@@ -110,7 +110,7 @@ public:
     }
 
     void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
+                 std::span<const index> from_strides) const {
         for_each_point(extents, [&](const std::vector<index>& point) {
             index to = 0;
             index source = 0;
@@ -123,8 +123,8 @@ public:
         });
     }
 
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] double operations_per_point() const override { return 2; }
+    [[nodiscard]] bool is_contraction() const { return false; }
+    [[nodiscard]] double operations_per_point() const { return 2; }
 
 private:
     static index offset(std::span<const label_id> labels, std::span<const index> strides,

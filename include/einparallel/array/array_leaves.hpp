@@ -6,7 +6,7 @@
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/pieces.hpp>
 #include <einparallel/array/resolve.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>

@@ -6,11 +6,11 @@
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/kernel/array_memory.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -135,11 +135,13 @@ public:
     EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const labelled_block> operands,
                                    const join_work& work, const op_program& nobody_asks);
 
-    template <class Out, class MakeKernel>
-    handle emit(destination sink, label_span out, std::span<const labelled_block> operands, MakeKernel&& make_kernel) {
-        const auto work = make_kernel();
-        return run(sink, out, operands, element_type_of<Out>(),
-                   [&](const block_call& block) { run_named(names_, out, operands, [&] { work.contract(block); }); });
+    template <class Out, class MakeJoin>
+    handle emit(destination sink, label_span out, std::span<const labelled_block> operands, MakeJoin&& make_join,
+                const auto& /*nobody_asks*/) {
+        const auto made = make_join();
+        return run(sink, out, operands, element_type_of<Out>(), [&](const block_call& block) {
+            run_named(names_, out, operands, [&] { run_join(block, made.work); });
+        });
     }
 
     template <class Out, std::size_t Count>

@@ -6,7 +6,8 @@
 // A builder has a type `handle` and
 //   static constexpr bool records                         its vertices outlive the statement, and tell their program
 //   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
-//   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
+//   handle emit<Out>(sink, labels, operands, make, program) one vertex by functions that make its functor_join, and
+//                                                         its program
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
 //   static bool lies_in_pieces(const handle&)             rows of it are not whole
@@ -15,9 +16,9 @@
 // statement passes in.
 
 #include <einparallel/kernel/function_tree.hpp>
-#include <einparallel/kernel/join.hpp>
-#include <einparallel/kernel/select/ranked.hpp>
-#include <einparallel/kernel/select/running.hpp>
+#include <einparallel/kernel/work/join.hpp>
+#include <einparallel/kernel/work/ranked.hpp>
+#include <einparallel/kernel/work/running.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
@@ -44,14 +45,10 @@ struct labelled_handle {
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, label_span out,
                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
-    using Kernel = join_kernel<Out, Op, decltype(flatten_tree(tree)), In...>;
-    return builder.template emit<Out>(sink, out, std::span(operands), [&] {
-        op_program program;
-        if constexpr (Builder::records) {
-            program = program_of<Out, Op, In...>(tree);
-        }
-        return Kernel(op, flatten_tree(std::move(tree)), std::move(program));
-    });
+    using Join = functor_join<Out, Op, decltype(flatten_tree(tree)), In...>;
+    return builder.template emit<Out>(
+        sink, out, std::span(operands), [&] { return Join(op, flatten_tree(tree)); },
+        [&] { return program_of<Out, Op, In...>(tree); });
 }
 
 template <class Builder, class Statement>

@@ -2,7 +2,7 @@
 // Operands that do not lie in one block of memory: a call that reads them is computed in parts, each of which reads one
 // block.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

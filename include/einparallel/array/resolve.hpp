@@ -3,7 +3,7 @@
 // labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
 #include <einparallel/array/pieces.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>

@@ -6,7 +6,7 @@
 #include <einparallel/data/execute.hpp>
 #include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
@@ -83,19 +83,8 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
-        if (work == nullptr) {
-            continue;
-        }
-        // A running sum's program reads like a plain sum's.
-        const bool runs = work->on_device() != nullptr || work->replaces() ||
-                          (!work->program().instructions().empty() && !work->program().is_opaque());
-        if (!runs || each.work.form.running.sums != no_label) {
-            refuse({call, ": vertex '", full_name(asked, each), "' ",
-                    work->takes_parts()
-                        ? "calls a functor of the application's, which a device cannot: run the plan on the host, or "
-                          "record it in a unit that nvcc compiles"
-                        : "makes running sums or ranks elements, which is done on the host only: run the plan there"});
-        }
+        const std::string why = work == nullptr ? "" : refused_on_device(*work);
+        require(why.empty(), {call, ": vertex '", full_name(asked, each), "' ", why});
     }
 }
 

@@ -2,10 +2,10 @@
 // Calls on blocks of device memory: their loops fused as the host's are, and launched.
 
 #include <einparallel/device/launch.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/kernel/space.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

@@ -3,7 +3,7 @@
 
 #include <einparallel/device/contraction_decision.hpp>
 #include <einparallel/device/launch.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
@@ -11,6 +11,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -34,6 +35,9 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
 
 /// Bytes of workspace that a block of this kernel needs on a device: products where it is a sum of products of two
 /// operands, else a join.
+/// Why devices do not compute it: what follows a vertex's name; empty where they do.
+EINPARALLEL_INLINE std::string refused_on_device(const kernel& work);
+
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
 /// Computes the block, in the order of the stream.
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,

@@ -76,45 +76,31 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
 EINPARALLEL_INLINE std::optional<std::pair<device_contraction, std::complex<double>>> products_of(
     const kernel& work, const block_call& call) {
     const op_program& program = work.program();
-    struct product {
-        std::complex<double> factor;
-        unsigned operands;  ///< bit r: of operand r
-    };
-    std::vector<product> made;
-    if (work.on_device() != nullptr || program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
+    const auto* const product = work.as<product_work>();
+    if (product == nullptr || product->operands != 2) {
         return {};
     }
     const element_type operand = program.instructions().front().type();
     const bool is_of_halves = half_code_of(operand) != 0 && program.type() == element_type_of<float>();
-    if (half_code_of(program.type()) != 0 || (operand != program.type() && !is_of_halves)) {
+    if (half_code_of(program.type()) != 0 || (operand != program.type() && !is_of_halves) ||
+        program.instructions()[1].type() != operand) {
         return {};
     }
-    for (const op_instruction& each : program.instructions()) {
-        if (each.type() != (each.code == op_code::operand ? operand : program.type())) {
-            return {};
-        }
-        if (each.code == op_code::operand) {
-            made.push_back({1.0, 1U << made.size()});
-        } else if (each.code == op_code::number) {
-            with_element(each.type(), [&]<class T>(std::type_identity<T> /*type*/) {
-                made.push_back({converted<std::complex<double>>(each.value<T>()), 0});
-            });
-        } else if (each.code == op_code::cast) {
-            made.push_back(made[each.from[0]]);
-        } else if (each.code == op_code::negate) {
-            made.push_back({-made[each.from[0]].factor, made[each.from[0]].operands});
-        } else if (each.code == op_code::multiply && (made[each.from[0]].operands & made[each.from[1]].operands) == 0) {
-            const product& x = made[each.from[0]];
-            const product& y = made[each.from[1]];
-            made.push_back({x.factor * y.factor, x.operands | y.operands});
-        } else {
-            return {};
-        }
+    std::complex<double> scale;
+    with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
+        scale = converted<std::complex<double>>(number_of<T>(product->scale));
+    });
+    return std::pair(decide_on_device(call, program.type(), {}, operand), scale);
+}
+
+EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
+    if (work.as<running_work>() != nullptr || work.as<ranked_work>() != nullptr) {
+        return "makes running sums or ranks elements, which is done on the host only: run the plan there";
     }
-    if (made.back().operands != 3) {
-        return {};
-    }
-    return std::pair(decide_on_device(call, program.type(), {}, operand), made.back().factor);
+    return work.on_device() != nullptr || work.replaces() || !work.program().is_opaque()
+               ? ""
+               : "calls a functor of the application's, which a device cannot: run the plan on the host, or record it "
+                 "in a unit that nvcc compiles";
 }
 
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
@@ -130,12 +116,13 @@ EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work
         run_on_device(on, products->first, products->second, call, workspace, blas);
         return;
     }
-    const auto* const selects = dynamic_cast<const called_kernel<select_work>*>(&work);
-    if (selects != nullptr && select_on_device(on, selects->work(), call)) {
+    if (const auto* const selects = work.as<select_work>();
+        selects != nullptr && select_on_device(on, *selects, call)) {
         return;
     }
     join_on_device(work.program(), call, workspace, [&](const launch::strided_join& part) {
-        work.on_device() != nullptr ? work.on_device()->join(on, part, work) : launch::join(on, part, work.program());
+        work.on_device() != nullptr ? work.on_device()->join(on, part, work.keeps().front().get())
+                                    : launch::join(on, part, work.program());
     });
 }
 

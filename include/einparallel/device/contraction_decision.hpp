@@ -2,7 +2,7 @@
 // How a block is contracted on a device, as a value: matrix products for a BLAS, with transpositions where labels need
 // them.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

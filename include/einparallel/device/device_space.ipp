@@ -163,7 +163,7 @@ EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pai
     const device_guard here(settings_.device);
     const op_program sum(work.program().aggregates_by(), std::array{work.program().type()});
     const auto launch = [&](const launch::strided_join& part) {
-        sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
+        sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work.keeps().front().get())
                         : launch::join(stream_of(working), part, sum);
     };
     give(working, [&] { for_each_join(boxes, true, launch); });

@@ -6,8 +6,7 @@
 #include <einparallel/device/join_start.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/function_tree.hpp>
-#include <einparallel/kernel/join.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operations/op_code.hpp>
@@ -72,10 +71,10 @@ using program_of_functors = functor_program<Out, device_call<Reduce>, device_cal
 
 /// Z (⊕)= ⊕ f(X1, …, Xr), or, of sums, Z (⊕)= ⊕ X
 template <bool OfSums, class Out, class Reduce, class Function, class... In>
-void launch_functor(launch::stream on, const launch::strided_join& work, const kernel& of) {
-    const auto& from = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of);
+void launch_functor(launch::stream on, const launch::strided_join& work, const void* functors) {
+    const auto& from = *static_cast<const functor_join<Out, Reduce, Function, In...>*>(functors);
     const program_of_functors<Out, Reduce, Function, In...> program{
-        {from.reduce()}, {from.function()}, Reduce::template identity<Out>()};
+        {from.reduce}, {from.function}, Reduce::template identity<Out>()};
     if constexpr (OfSums) {
         start_join(on, work, program.of_sums());
     } else {
@@ -109,7 +108,7 @@ inline constexpr device_functor launches_of{&launch_functor<false, Out, Reduce, 
 /// The launches of a kernel with functors of the application's; null for another one, and where a device cannot have
 /// their state: bytes that are copied, so many that they fit into the parameters of a launch.
 template <class Out, class Reduce, class Function, class... In>
-const device_functor* functor_of(const join_kernel<Out, Reduce, Function, In...>& /*recorded*/) {
+const device_functor* functor_of(const functor_join<Out, Reduce, Function, In...>& /*recorded*/) {
     if constexpr ((calls_functor<Function> || reduction_of<Reduce> == reduction::unknown) && sizeof...(In) > 0 &&
                   sizeof...(In) <= launch::most_operands && has_plain_state<Function> && has_plain_state<Reduce>) {
         if constexpr (sizeof(join_body<program_of_functors<Out, Reduce, Function, In...>>) <= most_parameter_bytes) {

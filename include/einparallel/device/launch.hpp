@@ -71,7 +71,8 @@ namespace detail {
 /// Launches of a kernel that calls functors of the application's: functor_launch.hpp makes them where nvcc compiles
 /// what is recorded.
 struct device_functor {
-    using launch_function = void (*)(launch::stream on, const launch::strided_join& work, const kernel& of);
+    /// @param functors  a functor_join
+    using launch_function = void (*)(launch::stream on, const launch::strided_join& work, const void* functors);
 
     launch_function join;     ///< Z (⊕)= ⊕ f(X1, …, Xr)
     launch_function combine;  ///< Z (⊕)= ⊕ X

@@ -94,11 +94,22 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> either_of(const std::shared_ptr<verte
     return takes_b ? b : a;
 }
 
+/// True where the functors are of the same types.
+EINPARALLEL_SELDOM bool calls_same(const kernel& a, const kernel& b) {
+    const auto* const x = a.as<join_work>();
+    const auto* const y = b.as<join_work>();
+    return x == nullptr || y == nullptr
+               ? a.work().index() == b.work().index()
+               : x->reduction.run == y->reduction.run &&
+                     std::equal(x->calls.begin(), x->calls.end(), y->calls.begin(), y->calls.end(),
+                                [](const row_call& one, const row_call& other) { return one.run == other.run; });
+}
+
 /// True where two kernels compute the same from the same operands, as far as types and numbers tell: a functor of the
 /// user's with a state is like itself only.
 EINPARALLEL_SELDOM bool computes_same(const kernel& a, const kernel& b) {
     return &a == &b || (a.program() == b.program() && !a.program().has_state() &&
-                        (!a.program().is_opaque() || (typeid(a) == typeid(b) && a.on_device() == b.on_device())));
+                        (!a.program().is_opaque() || (calls_same(a, b) && a.on_device() == b.on_device())));
 }
 
 EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {

@@ -3,10 +3,7 @@
 
 #include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/kernel/select/ranked.hpp>
-#include <einparallel/kernel/select/running.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -83,13 +80,12 @@ public:
         return record(sink, out, operands, make_join_kernel(work, program));
     }
 
-    template <class Out, class MakeKernel>
-    handle emit(destination sink, label_span out, std::span<const operand_type> operands,
-                MakeKernel&& make_kernel) const {
-        using Kernel = decltype(make_kernel());
-        // Of the base, whose destructor is virtual: else its counting would be compiled for each type of kernel.
-        const kernel* const work = new Kernel(make_kernel());
-        return record(sink, out, operands, std::shared_ptr<const kernel>(work));
+    template <class Out, class MakeJoin, class MakeProgram>
+    handle emit(destination sink, label_span out, std::span<const operand_type> operands, MakeJoin&& make_join,
+                MakeProgram&& make_program) const {
+        using Join = decltype(make_join());
+        const std::shared_ptr<const Join> made(new Join(make_join()));
+        return record(sink, out, operands, make_join_kernel(made->work, make_program(), {made}));
     }
 
     template <class Out, std::size_t Count>
@@ -164,12 +160,13 @@ class unit_builder : public recording_builder {
 public:
     using recording_builder::recording_builder;
 
-    template <class Out, class MakeKernel>
-    handle emit(destination sink, label_span out, std::span<const operand_type> operands,
-                MakeKernel&& make_kernel) const {
-        using Kernel = decltype(make_kernel());
-        const std::shared_ptr<Kernel> work(new Kernel(make_kernel()));
-        work->bring(functor_of(*work));
+    template <class Out, class MakeJoin, class MakeProgram>
+    handle emit(destination sink, label_span out, std::span<const operand_type> operands, MakeJoin&& make_join,
+                MakeProgram&& make_program) const {
+        using Join = decltype(make_join());
+        const std::shared_ptr<const Join> made(new Join(make_join()));
+        const std::shared_ptr<kernel> work = make_join_kernel(made->work, make_program(), {made});
+        work->bring(functor_of(*made));
         return record(sink, out, operands, work);
     }
 };

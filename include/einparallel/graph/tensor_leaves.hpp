@@ -7,7 +7,7 @@
 #include <einparallel/array/terms.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>

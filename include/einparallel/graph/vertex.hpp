@@ -2,7 +2,7 @@
 // The EinGraph: a run-time DAG of (bound, einsum, inputs). Untyped; the typed handle is graph/tensor.hpp.
 
 #include <einparallel/graph/source.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

@@ -2,7 +2,7 @@
 // How two blocks are contracted, as a value: what became m, n, k and the batch of a matrix product, and the way to run
 // it.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // A call on blocks as a bare loop nest: which loops there are, and by how much each moves every tensor.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
@@ -152,43 +152,6 @@ struct row_part {
 };
 /// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts = 1);
-
-/// What kernels of ⊕ do whatever ⊗ is.
-class reducing_kernel : public kernel {
-public:
-    reducing_kernel(op_program program, const row_reduction& reduction)
-        : kernel(std::move(program)), reduction_(reduction) {}
-    void combine(index_span extents, void* into, index_span into_strides, const void* from,
-                 index_span from_strides) const override;
-
-protected:
-    row_reduction reduction_;
-};
-
-/// A kernel that is a function of a call and of what else it works on.
-template <class Work>
-class called_kernel final : public reducing_kernel {
-public:
-    using function = void (*)(const block_call&, const Work&);
-    struct traits {  ///< what the kernel's functions of these names return
-        double operations_per_point;
-        bool takes_parts = true;
-        bool replaces = false;
-    };
-
-    called_kernel(op_program program, const row_reduction& reduction, function run, Work work, const traits& of)
-        : reducing_kernel(std::move(program), reduction), contract_(run), work_(std::move(work)), traits_(of) {}
-    void contract(const block_call& call) const override { contract_(call, work_); }
-    [[nodiscard]] bool takes_parts() const override { return traits_.takes_parts; }
-    [[nodiscard]] bool replaces() const override { return traits_.replaces; }
-    [[nodiscard]] double operations_per_point() const override { return traits_.operations_per_point; }
-    [[nodiscard]] const Work& work() const { return work_; }
-
-private:
-    function contract_;
-    Work work_;
-    traits traits_;
-};
 
 /// Whether there is something to aggregate; where not, writes identities if the call overwrites.
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction);

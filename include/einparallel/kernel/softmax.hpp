@@ -1,7 +1,7 @@
 #pragma once
 // exp(x − max x) / Σ exp(x − max x) along one label of a strided tensor, in one pass over memory.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/small_vector.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Memory spaces: where a run's blocks live, and what works on them.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

@@ -3,8 +3,8 @@
 #include <einparallel/run/calibrate.hpp>
 
 #include <einparallel/kernel/product/blas.hpp>
-#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
@@ -183,7 +183,7 @@ private:
     }
 
     prepared_program in_memory(program moves) const {
-        prepared_program made(std::move(moves), {{"matrix product", &work_, form_}}, space_.staging());
+        prepared_program made(std::move(moves), {{"matrix product", work_.get(), form_}}, space_.staging());
         for (std::size_t place = 0; place < made.of_rank().buffers.size(); ++place) {
             made.bind(buffer_id(place), memory_[place].data());
         }
@@ -192,7 +192,7 @@ private:
     }
 
     double operations(index rows, index inner, index columns) const {
-        return work_.operations_per_point() * double(rows * inner * columns);
+        return work_->operations_per_point() * double(rows * inner * columns);
     }
 
     /// Where all ranks have linked a BLAS and none has chosen: the faster of it and of the library's own product, on
@@ -266,7 +266,7 @@ private:
     int ranks_ = world_.payload.size();
     calibration_sizes sizes_ =
         space_.is_host() ? calibration_sizes{} : calibration_sizes{std::size_t{32} << 20U, 2048, 2048, 4096};
-    const product_kernel<double> work_{1.0, 2};
+    const std::shared_ptr<const kernel> work_ = make_product_kernel<double>(1.0, 2);
     const einsum_form form_{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
     std::array<memory_block, 5> memory_;  ///< of a step's buffers
     std::vector<double> samples_;

@@ -4,7 +4,7 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/json_writer.hpp>
@@ -155,11 +155,9 @@ private:
         }
         add(who, "formula", each.work->program().formula());
         add(who, "program", each.work->program().text());
-        if (const auto* const joins = dynamic_cast<const work_kernel*>(each.work.get()); joins != nullptr) {
-            const row_reduction& by = joins->work().reduction;
-            add_functor(who, by.told, by.functor);
-            for_each_in(joins->work().calls,
-                        [&](const row_call& call) { add_functor(who, call.identity, call.functor); });
+        if (const auto* const joins = each.work->as<join_work>(); joins != nullptr) {
+            add_functor(who, joins->reduction.told, joins->reduction.functor);
+            for_each_in(joins->calls, [&](const row_call& call) { add_functor(who, call.identity, call.functor); });
         }
         add(who, "operands", numbers_text(graph.inputs[number], ","));
     }

@@ -3,7 +3,7 @@
 // carrying them out allocates nothing.
 
 #include <einparallel/array/pieces.hpp>
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -2,7 +2,7 @@
 // A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` sums it, `run` carries it
 // out, tests play all ranks of it in one process. Free of MPI and of memory spaces.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

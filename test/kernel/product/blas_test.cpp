@@ -5,8 +5,9 @@
 
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/product/blas.hpp>
-#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
+
+#include <support/kernels.hpp>
 
 #include <doctest/doctest.h>
 
@@ -76,7 +77,7 @@ void check_product(random_source& random, const layout& as, index m, index n, in
     const T scale(2);
     const auto way = ep::decide(call, ep::element_type_of<T>()).way;
     CHECK((way == contraction_way::library_product) == ep::detail::blas_runs());
-    ep::product_kernel<T>(scale, 2).contract(call);
+    ep::testing::product_kernel<T>(scale, 2).contract(call);
     double worst = 0;
     std::vector<bool> written(c.size(), false);
     for (index i = 0; i < m; ++i) {
@@ -202,7 +203,7 @@ TEST_CASE("under a hook a product of a BLAS is a few calls along the longer side
         const index extents[] = {m, k, n};
         const std::array<ep::operand_block, 2> operands{ep::operand_block{x.data(), xl, xs},
                                                         ep::operand_block{y.data(), yl, ys}};
-        const ep::product_kernel<double> work(1, 2);
+        const ep::testing::product_kernel<double> work(1, 2);
         const auto product = [&](ep::progress_hook* hook) {
             std::vector<double> z(static_cast<std::size_t>(m * n), -1);
             work.contract({extents, operands, {z.data(), zl, zs}, ep::write_mode::overwrite, hook});

@@ -1,8 +1,8 @@
 // Σ of products on strided blocks against plain recursion over all labels.
 
-#include "../block_oracle.hpp"
+#include <support/kernels.hpp>
 
-#include <einparallel/kernel/product/contract.hpp>
+#include "../block_oracle.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,8 +21,8 @@ using einparallel::block_call;
 using einparallel::index;
 using einparallel::label_id;
 using einparallel::operand_block;
-using einparallel::product_kernel;
 using einparallel::write_mode;
+using einparallel::testing::product_kernel;
 using namespace kernel_test;
 
 // The oracle's own arithmetic.

@@ -4,12 +4,12 @@
 #include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
+#include <einparallel/kernel/work/join.hpp>
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <einparallel/graph/gradient/term_statement.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/names.hpp>
-#include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 

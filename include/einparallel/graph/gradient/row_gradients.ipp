@@ -4,10 +4,10 @@
 
 #include <einparallel/graph/gradient/scatter.hpp>
 #include <einparallel/graph/record.hpp>
-#include <einparallel/kernel/select/ranked.hpp>
-#include <einparallel/kernel/select/running.hpp>
-#include <einparallel/kernel/select/select.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
+#include <einparallel/kernel/work/ranked.hpp>
+#include <einparallel/kernel/work/running.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
 /// Running sums the other way round.
 EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared_ptr<vertex>& made,
                                                                const labelled_tensor& gradient) {
-    const auto& sums = dynamic_cast<const called_kernel<running_work>&>(*made->work);
+    const running_work& sums = *made->work->as<running_work>();
     const label_id along = made->form.running.sums;
     const std::vector<label_id>& read_at = made->form.operands.front();
     std::vector<label_id> labels;  // each once: of a diagonal, its own
@@ -68,7 +68,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
         at[std::size_t(find_in(labels, along) - labels.begin())] = {{{along, -1}}, extent - 1};
         return view_vertex(tensor, at, labels, ranges_of(labels, made->extents));
     };
-    running_work adding = sums.work();
+    running_work adding = sums;
     adding.by = reduction::sum;
     adding.sum = coded_reduction(reduction::sum, adding.element);
     with_element(adding.element,
@@ -93,7 +93,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     const element_type type = computed(made->element);
     const term_id g = statement.add(gradient, type);
     const operand_read read{0, read_at};
-    if (sums.work().by == reduction::sum) {
+    if (sums.by == reduction::sum) {
         return {{made.get(), read, summed_backwards(statement, g)}};
     }
     // Products: what is behind the first zero does not depend on what is before it, or on that alone.
@@ -110,7 +110,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
         return statement.add({builder.running(recording_builder::last_vertex{}, labels, of, along, work), labels},
                              type);
     };
-    const term_id products = running(terms.call(op_code::choice, type, {is_zero, one, x}), sums.work());
+    const term_id products = running(terms.call(op_code::choice, type, {is_zero, one, x}), sums);
     const term_id zeros = running(terms.call(op_code::choice, type, {is_zero, one, terms.number(type, 0)}), adding);
     const term_id scaled = terms.times(g, terms.call(op_code::conjugate, type, {products}));
     const term_id before = statement.add(summed_backwards(statement, chosen(zeros, 0, scaled)), type);
@@ -154,7 +154,7 @@ EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std:
 
 /// Σ x · [token = v]: the same with x and the result in each other's place.
 EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
-    select_work work = dynamic_cast<const called_kernel<select_work>&>(*made.work).work();
+    select_work work = *made.work->as<select_work>();
     if (half_code_of(work.element) != 0) {
         work = select_work_of<float>(std::move(work.indices), work.replaces);
     }
@@ -240,13 +240,13 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
 
 EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
                                                                            const labelled_tensor& gradient) {
-    if (dynamic_cast<const called_kernel<select_work>*>(made->work.get()) != nullptr) {
+    if (made->work->as<select_work>() != nullptr) {
         return selection_gradient(*made, gradient);
     }
-    if (dynamic_cast<const called_kernel<ranked_work>*>(made->work.get()) != nullptr) {
+    if (made->work->as<ranked_work>() != nullptr) {
         return rank_gradient(*made, gradient);
     }
-    if (made->form.running.terms != no_label) {
+    if (made->work->as<running_work>() != nullptr) {
         return running_gradient(made, gradient);
     }
     std::vector<read_gradient> parts = softmax_gradient(made, gradient);

@@ -5,7 +5,7 @@
 #include <einparallel/array/pieces.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/part.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <einparallel/graph/gradient/term_statement.hpp>
 
-#include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
@@ -43,16 +43,16 @@ EINPARALLEL_SELDOM term_id term_statement::add(const labelled_tensor& operand, e
 }
 
 EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
-    const auto* const joins = dynamic_cast<const work_kernel*>(made.work.get());
+    const auto* const joins = made.work->as<join_work>();
     return joins == nullptr ? std::span<const row_call>()
-                            : std::span<const row_call>(joins->work().calls.begin(), joins->work().calls.size());
+                            : std::span<const row_call>(joins->calls.begin(), joins->calls.size());
 }
 
 EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& operand, element_type type) {
     const std::shared_ptr<vertex>& made = operand.handle;
     const std::vector<label_id>& out = made->form.output;
-    const bool is_join = made->work != nullptr && (made->work->is_contraction() ||
-                                                   dynamic_cast<const work_kernel*>(made->work.get()) != nullptr);
+    const bool is_join =
+        made->work != nullptr && (made->work->is_contraction() || made->work->as<join_work>() != nullptr);
     if (!is_join || out.size() < made->extents.size()) {
         return add(operand, type);
     }

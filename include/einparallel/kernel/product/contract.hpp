@@ -1,7 +1,7 @@
 #pragma once
 // Σ of products on blocks with run-time labels: the one routine that all einsums of an element type share.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -11,7 +11,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -60,45 +59,16 @@ void contract_pair(const block_call& call, T scale, stored_codes stored = 0);
 template <Element T>
 [[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands, stored_codes stored = 0);
 
-/// The kernel of Σ of products of `operands` tensors of type T, times a scale.
+/// Σ scale · x · y · … of `operands` tensors, all of one type but for what is stored otherwise.
+struct product_work {
+    element_type element;  ///< of the sums
+    std::size_t operands = 0;
+    number_bits scale{};
+    stored_codes stored = 0;
+};
 template <Element T>
-[[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands,
-                                                                                 stored_codes stored = 0);
+void run_product_work(const block_call& call, const product_work& work) {
+    contract_product<T>(call, number_of<T>(work.scale), work.stored);
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel {
-inline namespace EINPARALLEL_WAY {
-
-/// The kernel of Σ of products of `operand_count` tensors of type T, times a scale.
-template <Element T>
-class product_kernel final : public detail::reducing_kernel {
-public:
-    /// @pre operand_count >= 1
-    product_kernel(T scale, std::size_t operand_count, detail::stored_codes stored = 0)
-        : detail::reducing_kernel(detail::product_program(scale, operand_count, stored),
-                                  detail::row_reduction_of<T>(op::sum)),
-          scale_(scale),
-          operand_count_(operand_count),
-          stored_(stored) {}
-
-    void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_, stored_); }
-
-    [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
-
-    /// r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
-    [[nodiscard]] double operations_per_point() const override {
-        return double(operand_count_) * (detail::is_complex<T>::value ? 4.0 : 1.0);
-    }
-
-    [[nodiscard]] T scale() const { return scale_; }
-    [[nodiscard]] std::size_t operand_count() const { return operand_count_; }
-
-private:
-    T scale_;
-    std::size_t operand_count_;
-    detail::stored_codes stored_;
-};
-
-}  // namespace EINPARALLEL_WAY
-}  // namespace einparallel

@@ -9,6 +9,7 @@
 #include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/work.hpp>
 
 #include <initializer_list>
 #include <vector>
@@ -111,7 +112,12 @@ op_program product_program(T scale, std::size_t operands, stored_codes stored) {
 
 template <Element T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands, stored_codes stored) {
-    return std::make_shared<product_kernel<T>>(scale, operands, stored);
+    // r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
+    const double operations = double(operands) * (is_complex<T>::value ? 4.0 : 1.0);
+    return std::make_shared<const kernel>(
+        product_work{element_type_of<T>(), operands, bits_of(scale), stored}, product_program(scale, operands, stored),
+        row_reduction_of<T>(op::sum), operations,
+        [](const block_call& call, const kernel& of) { run_product_work<T>(call, *of.as<product_work>()); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

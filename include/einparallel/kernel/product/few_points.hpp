@@ -1,7 +1,7 @@
 #pragma once
 // Σ of products over so few points that looking for the best way would take longer than plain loops.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

@@ -2,8 +2,8 @@
 // The library's own matrix product on scattered matrices: rows, columns and the summed index may each be several labels
 // of a strided tensor, and panels are packed straight from it.
 
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
-#include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/notation/box.hpp>

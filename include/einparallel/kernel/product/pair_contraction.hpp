@@ -1,8 +1,8 @@
 #pragma once
 // Σ of products of two operands, run as contraction_decision.hpp decides.
 
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/blas.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Rows of Σ of products: the typed half of a nest whose ⊕ is + and whose ⊗ is ×, for any number of operands.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/convert.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>

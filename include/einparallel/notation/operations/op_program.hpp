@@ -24,57 +24,9 @@ namespace einparallel {
 /// Number of an instruction, and of the register that it writes.
 using op_register = std::uint32_t;
 
-/// 32 bytes without padding, the same on a device.
-struct op_instruction {
-    op_code code = op_code::operand;      ///< what is computed
-    char kind = 'f';                      ///< of the result, as in element_type; V: a type that is no element's
-    std::uint8_t bytes = 0;               ///< of the result; 0 where its kind is V
-    bool has_state = false;               ///< opaque only: another functor of its type may compute something else
-    std::array<op_register, 3> from{};    ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
-    std::array<std::uint64_t, 2> bits{};  ///< number only: the parts of its value, real and imaginary
-
-    /// Of the result.
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
-
-    /// The value of a number of type T.
-    template <Element T>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr T value() const {
-        if constexpr (detail::is_complex<T>::value) {
-            using Real = typename T::value_type;
-            return T(part<Real>(bits[0]), part<Real>(bits[1]));
-        } else {
-            return part<T>(bits[0]);
-        }
-    }
-
-    friend constexpr bool operator==(const op_instruction&, const op_instruction&) = default;
-
-private:
-    template <class T>
-    EINPARALLEL_HOST_DEVICE static constexpr T part(std::uint64_t bits) {
-        if constexpr (std::is_same_v<T, float>) {
-            return std::bit_cast<float>(std::uint32_t(bits));
-        } else if constexpr (std::is_same_v<T, double>) {
-            return std::bit_cast<double>(bits);
-        } else if constexpr (detail::is_half<T>) {
-            return T::of_bits(std::uint16_t(bits));
-        } else {
-            return T(bits);
-        }
-    }
-};
-
 namespace detail {
 
-/// A functor, as far as its type tells.
-struct op_function {
-    op_code code = op_code::opaque;
-    bool has_state = false;    ///< opaque ones only, as what follows
-    bool distributes = false;  ///< over the program's ⊕, in every argument
-    std::string_view name = "f";
-};
-
-/// Bits of a number, as op_instruction has them.
+/// The parts of a number, real and imaginary.
 using number_bits = std::array<std::uint64_t, 2>;
 template <class T>
 constexpr number_bits bits_of(const T& value) {
@@ -90,6 +42,55 @@ constexpr number_bits bits_of(const T& value) {
         return {std::uint64_t(value), 0};
     }
 }
+
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr T number_of(const number_bits& bits) {
+    if constexpr (is_complex<T>::value) {
+        using Real = typename T::value_type;
+        return T(number_of<Real>({bits[0], 0}), number_of<Real>({bits[1], 0}));
+    } else if constexpr (std::is_same_v<T, float>) {
+        return std::bit_cast<float>(std::uint32_t(bits[0]));
+    } else if constexpr (std::is_same_v<T, double>) {
+        return std::bit_cast<double>(bits[0]);
+    } else if constexpr (is_half<T>) {
+        return T::of_bits(std::uint16_t(bits[0]));
+    } else {
+        return T(bits[0]);
+    }
+}
+
+}  // namespace detail
+
+/// 32 bytes without padding, the same on a device.
+struct op_instruction {
+    op_code code = op_code::operand;    ///< what is computed
+    char kind = 'f';                    ///< of the result, as in element_type; V: a type that is no element's
+    std::uint8_t bytes = 0;             ///< of the result; 0 where its kind is V
+    bool has_state = false;             ///< opaque only: another functor of its type may compute something else
+    std::array<op_register, 3> from{};  ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
+    detail::number_bits bits{};         ///< number only
+
+    /// Of the result.
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
+
+    /// The value of a number of type T.
+    template <Element T>
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr T value() const {
+        return detail::number_of<T>(bits);
+    }
+
+    friend constexpr bool operator==(const op_instruction&, const op_instruction&) = default;
+};
+
+namespace detail {
+
+/// A functor, as far as its type tells.
+struct op_function {
+    op_code code = op_code::opaque;
+    bool has_state = false;    ///< opaque ones only, as what follows
+    bool distributes = false;  ///< over the program's ⊕, in every argument
+    std::string_view name = "f";
+};
 
 /// The type of values of type T in programs.
 template <class T>

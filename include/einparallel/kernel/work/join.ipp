@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/work/join.hpp>
 
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
@@ -8,6 +8,7 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>
 
@@ -277,22 +278,26 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
     }
 }
 
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program,
-                                                                  kept_functors keeps) {
-    return std::shared_ptr<const kernel>(new work_kernel(std::move(work), std::move(program), std::move(keeps)));
+EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_program program, kept_functors keeps) {
+    double operations = 2.0 * double(work.bytes.size());
+    for_each_in(program.instructions(), [&](const auto& each) { operations += operation_of(each.code).cost; });
+    const row_reduction reduction = work.reduction;
+    return std::make_shared<kernel>(
+        std::move(work), std::move(program), reduction, operations,
+        [](const block_call& call, const kernel& of) { run_join(call, *of.as<join_work>()); }, std::move(keeps));
 }
 
-EINPARALLEL_VIRTUAL void reducing_kernel::combine(index_span extents, void* into, index_span into_strides,
-                                                  const void* from, index_span from_strides) const {
-    expect(reduction_.run != nullptr, "kernel: results of parts cannot be put together");
+EINPARALLEL_INLINE void combine_boxes(const row_reduction& reduction, index_span extents, void* into,
+                                      index_span into_strides, const void* from, index_span from_strides) {
+    expect(reduction.run != nullptr, "kernel: results of parts cannot be put together");
     loop_nest nest(2);
     if (nest.add_box(extents, into_strides, from_strides)) {
         nest.sort_by(0);
         row_program itself;
         itself.operands = 1;
         row_operands operands;
-        operands.push_back({static_cast<const std::byte*>(from), reduction_.bytes});
-        join_rows rows(itself, reduction_, into, operands, write_mode::combine);
+        operands.push_back({static_cast<const std::byte*>(from), reduction.bytes});
+        join_rows rows(itself, reduction, into, operands, write_mode::combine);
         run_rows(nest, rows);
     }
 }

@@ -1,6 +1,6 @@
 // Blocks of a select against loops: of the labels that tokens choose a block holds some places only.
 
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 
 #include <support/sentence_of.hpp>
 

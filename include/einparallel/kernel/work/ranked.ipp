@@ -1,8 +1,9 @@
 #pragma once
 
-#include <einparallel/kernel/select/ranked.hpp>
+#include <einparallel/kernel/work/ranked.hpp>
 
 #include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
@@ -42,9 +43,9 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
     program.call(function, work.made, work.made, read);
     // Of a point of both labels; a comparison or so for each element of a row.
     const double operations = 4.0 / double(std::max<index>(count, 1));
-    return std::shared_ptr<const kernel>(new called_kernel<ranked_work>(
-        std::move(program), {}, [](const block_call& call, const ranked_work& ranks) { run_ranked(call, ranks); }, work,
-        {operations, false}));
+    return std::make_shared<const kernel>(
+        work, std::move(program), row_reduction{}, operations,
+        [](const block_call& call, const kernel& of) { run_ranked(call, *of.as<ranked_work>()); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

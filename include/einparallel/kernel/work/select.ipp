@@ -1,13 +1,14 @@
 #pragma once
 
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/work/select.hpp>
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/kernel/select/tokens.ipp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/tokens.ipp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -304,10 +305,9 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select
     for (const data_index& each : work.indices) {
         operations /= double(std::max<index>(each.extent, 1));
     }
-    return std::shared_ptr<const kernel>(new called_kernel<select_work>(
-        program_of_select(work), work.sum,
-        [](const block_call& call, const select_work& selects) { run_select(call, selects); }, work,
-        {operations, !work.replaces, work.replaces}));
+    return std::make_shared<const kernel>(
+        work, program_of_select(work), work.sum, operations,
+        [](const block_call& call, const kernel& of) { run_select(call, *of.as<select_work>()); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,8 +1,8 @@
 // General ⊕ and ⊗ on strided blocks against plain recursion over all labels.
 
-#include "block_oracle.hpp"
+#include <support/kernels.hpp>
 
-#include <einparallel/kernel/join.hpp>
+#include "block_oracle.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,10 +21,10 @@ namespace join_test {
 namespace {
 
 using einparallel::index;
-using einparallel::join_kernel;
 using einparallel::label_id;
 using einparallel::operand_block;
 using einparallel::write_mode;
+using einparallel::testing::join_kernel;
 using namespace kernel_test;
 
 struct largest {

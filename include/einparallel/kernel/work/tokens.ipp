@@ -1,9 +1,9 @@
 #pragma once
 // Tokens of a select: read whatever their type, and checked before anything is written.
 
-#include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/select/select.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

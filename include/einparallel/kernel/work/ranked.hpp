@@ -1,14 +1,13 @@
 #pragma once
 // Elements of rows by their rank in them, the largest first, and where they stand.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <type_traits>
@@ -75,8 +74,5 @@ inline std::string too_many_ranks(index count, index length) {
 /// The operands of a call are X and the ranks, 0, 1, 2, … or a part of these; the output has their label where X has
 /// one that is contracted.
 EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& work);
-
-/// `count`: how many elements of each row are wanted.
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <einparallel/kernel/select/running.hpp>
+#include <einparallel/kernel/work/running.hpp>
 
 #include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
 
@@ -49,13 +50,13 @@ EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& 
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent) {
-    const auto contract = [](const block_call& call, const running_work& sums) {
-        run_running(call, sums, row_loops::other_label(call.operands[0].labels, call.output.labels),
+    const auto contract = [](const block_call& call, const kernel& of) {
+        run_running(call, *of.as<running_work>(), row_loops::other_label(call.operands[0].labels, call.output.labels),
                     row_loops::other_label(call.output.labels, call.operands[0].labels));
     };
     const double operations = 2.0 / double(std::max<index>(extent, 1));  // of a point of both labels
-    return std::shared_ptr<const kernel>(new called_kernel<running_work>(
-        op_program(work.by, {&work.element, 1}), work.sum, contract, work, {operations, false}));
+    return std::make_shared<const kernel>(work, op_program(work.by, {&work.element, 1}), work.sum, operations,
+                                          contract);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,8 +1,7 @@
 #pragma once
-// The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
-// row.
+// General ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by row.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/row_program.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
@@ -17,11 +16,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace einparallel {
 
@@ -59,36 +56,9 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 /// others are told by codes. @throws error for one that has no rows
 EINPARALLEL_INLINE join_work join_work_of(const op_program& program, std::span<const row_call> calls);
 
-/// Owners of functors.
-using kept_functors = std::vector<std::shared_ptr<const void>>;
-
-/// The kernel of such work.
-class work_kernel : public reducing_kernel {
-public:
-    /// @param keeps  who owns functors that the work refers to
-    work_kernel(join_work work, op_program program, kept_functors keeps = {})
-        : reducing_kernel(std::move(program), work.reduction), work_(std::move(work)), keeps_(std::move(keeps)) {}
-
-    void contract(const block_call& call) const override { run_join(call, work_); }
-
-    [[nodiscard]] const join_work& work() const { return work_; }
-
-    [[nodiscard]] double operations_per_point() const override {
-        double operations = 2.0 * double(work_.bytes.size());
-        for_each_in(program().instructions(), [&](const auto& each) { operations += operation_of(each.code).cost; });
-        return operations;
-    }
-
-protected:
-    join_work work_;
-
-private:
-    kept_functors keeps_;
-};
-
-/// … of the library's own functors, or of those that others keep.
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program,
-                                                                  kept_functors keeps = {});
+/// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
+EINPARALLEL_INLINE void combine_boxes(const row_reduction& reduction, index_span extents, void* into,
+                                      index_span into_strides, const void* from, index_span from_strides);
 
 /// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
 template <class Function>
@@ -107,39 +77,33 @@ inline constexpr bool has_tiles<join_node<Function, Arguments...>> = has_tiles<F
 template <class Tree>
 inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 
-}  // namespace EINPARALLEL_DETAIL
-
-/// The kernel of any ⊕ and ⊗: Z[ℓZ] (⊕)= ⊕ f(x1, …, xr) over the labels that the output lacks. The functors are stored
-/// by value and called through a const reference. ⊕ is taken in any order and grouping; its identity is used only where
-/// there is nothing to aggregate. Where nothing is aggregated f alone is applied, and the output may be the same memory
-/// as operands whose strides per label are the output's.
+/// Any ⊕ and ⊗ with their functors: Z[ℓZ] (⊕)= ⊕ f(x1, …, xr) over the labels that the output lacks. The functors are
+/// stored by value and called through a const reference. ⊕ is taken in any order and grouping; its identity is used
+/// only where there is nothing to aggregate. Where nothing is aggregated f alone is applied, and the output may be the
+/// same memory as operands whose strides per label are the output's.
 /// `Reduce` has `template <class T> static constexpr T identity()` and `T operator()(T, T) const`.
 /// Work ∏ of all extents: no one-sided label is reduced before the join, since f need not distribute.
 template <class Out, class Reduce, class Function, class... In>
-class join_kernel final : public detail::work_kernel {
-public:
-    /// @param program  of f and ⊕, where somebody asks
-    join_kernel(Reduce reduce, Function called, op_program program = {})
-        : detail::work_kernel({}, std::move(program)), reduce_(std::move(reduce)), function_(std::move(called)) {
-        this->work_ = detail::join_work_writer<Out, Reduce, In...>::written(reduce_, function_);
-        this->reduction_ = this->work_.reduction;
+struct functor_join : private not_copied {
+    functor_join(Reduce by, Function called)
+        : reduce(std::move(by)),
+          function(std::move(called)),
+          work(join_work_writer<Out, Reduce, In...>::written(reduce, function)) {
         if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&
-                      detail::has_tiles<Function>) {
-            constexpr bool fuses =
-                detail::fuses_expressions && !detail::has_op_code<Function> && !std::is_same_v<Reduce, op::sum_type>;
-            const detail::instruction_set best = detail::best_instruction_set();
-            this->work_.tiles = detail::join_tile_kernel<Out, Reduce, Function, In...>(
-                fuses ? std::min(best, detail::instruction_set::avx2) : best, functors_);
+                      has_tiles<Function>) {
+            constexpr bool fuses = fuses_expressions && !has_op_code<Function> && !std::is_same_v<Reduce, op::sum_type>;
+            const instruction_set best = best_instruction_set();
+            work.tiles = join_tile_kernel<Out, Reduce, Function, In...>(
+                fuses ? std::min(best, instruction_set::avx2) : best, functors);
         }
     }
 
-    [[nodiscard]] const Reduce& reduce() const { return reduce_; }
-    [[nodiscard]] const Function& function() const { return function_; }
-
-private:
-    Reduce reduce_;
-    Function function_;
-    detail::join_functors<Reduce, Function> functors_{reduce_, function_};
+    Reduce reduce;
+    Function function;
+    join_functors<Reduce, Function> functors{reduce, function};
+    join_work work;  ///< refers to the others
 };
+
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

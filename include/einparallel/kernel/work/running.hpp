@@ -1,14 +1,12 @@
 #pragma once
 // Running sums along a label: element t is ⊕ of the elements up to t.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operations/operators.hpp>
-
-#include <memory>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -49,8 +47,5 @@ running_work running_work_of(const Op& op) {
 /// Z[t, …] (⊕)= ⊕ X[s, …] over s ≤ t, of the one operand of a call; `terms` is s, `sums` is t, which may be the same
 /// label. One pass over both. @pre the output does not overlap the operand, or is the same memory, label for label
 EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& work, label_id terms, label_id sums);
-
-/// Of an einsum whose operand has a label s where the output has t. `extent`: of these labels.
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,7 +1,7 @@
 #pragma once
 // Σ over labels that are chosen by data: W(token(i), d), H(token(i)) += x(i). The one-hot operand is never formed.
 
-#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -9,7 +9,6 @@
 #include <einparallel/notation/operations/operators.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,7 +53,5 @@ select_work select_work_of(std::vector<data_index> indices, bool replaces) {
 /// @throws error, before anything is written, where a token is outside the dimension that it names a place of, or,
 /// where elements are replaced, names one twice
 EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work);
-
-EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

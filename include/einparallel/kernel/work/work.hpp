@@ -1,0 +1,141 @@
+#pragma once
+// What a vertex computes, as a value: what graph records, schedules name and run calls.
+//
+// The room, from the top:
+//   work/           the kinds of work, each a value and what the host does with it: join (any ⊕ and ⊗: as a blocked
+//                   product, else as steps over rows), select, running, ranked; products of tensors are in product/
+//   product/        Σ of products on blocks (contract): few_points; else a loop_nest, for which contraction_decision
+//                   chooses what pair_contraction runs: product_rows, dots, small_product (in place or batch_in_lanes),
+//                   gemm or blas
+//   rows            a nest row by row
+//   copy, softmax   boxes and rows of one operand
+//   space           memory as a run sees it
+//   simd/           what is compiled for every instruction set (for_instruction_sets)
+// Another kind is a struct here; device/contraction.ipp says what devices do with it, and graph/gradient what its
+// gradient is.
+
+#include <einparallel/kernel/block_call.hpp>
+#include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/work/join.hpp>
+#include <einparallel/kernel/work/ranked.hpp>
+#include <einparallel/kernel/work/running.hpp>
+#include <einparallel/kernel/work/select.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
+
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+struct device_functor;  // device/launch.hpp
+}
+
+namespace EINPARALLEL_DETAIL {
+
+using vertex_work = std::variant<product_work, join_work, select_work, running_work, ranked_work>;
+
+/// Owners of functors that the work refers to.
+using kept_functors = std::vector<std::shared_ptr<const void>>;
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// The work of a vertex and its program. It is not changed by calls: one may be called from several threads at once on
+/// disjoint outputs.
+class kernel {
+public:
+    /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,
+    /// the output may be the same memory as one operand, label for label.
+    using function = void (*)(const block_call& call, const kernel& of);
+
+    /// @param reduction  ⊕ of parts; none where it cannot put results of parts together
+    /// @param operations  arithmetic per point of the iteration space, for the time model (2 for a multiply-add)
+    kernel(detail::vertex_work work, op_program program, const detail::row_reduction& reduction, double operations,
+           function run, detail::kept_functors keeps = {})
+        : work_(std::move(work)),
+          program_(std::move(program)),
+          reduction_(reduction),
+          operations_(operations),
+          run_(run),
+          keeps_(std::move(keeps)) {}
+
+    void contract(const block_call& call) const { run_(call, *this); }
+
+    /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
+    void combine(index_span extents, void* into, index_span into_strides, const void* from,
+                 index_span from_strides) const {
+        detail::combine_boxes(reduction_, extents, into, into_strides, from, from_strides);
+    }
+
+    [[nodiscard]] const detail::vertex_work& work() const { return work_; }
+    /// The work, where it is of this kind; else null.
+    template <class Kind>
+    [[nodiscard]] const Kind* as() const {
+        return std::get_if<Kind>(&work_);
+    }
+    /// ⊕ and ⊗ as a value.
+    [[nodiscard]] const op_program& program() const { return program_; }
+    [[nodiscard]] const detail::row_reduction& reduction() const { return reduction_; }
+    [[nodiscard]] double operations_per_point() const { return operations_; }
+    [[nodiscard]] const detail::kept_functors& keeps() const { return keeps_; }
+
+    /// How devices call the application's functors in it, where a unit that nvcc compiled has recorded it; else null.
+    [[nodiscard]] const detail::device_functor* on_device() const { return on_device_; }
+    /// Called once, by who makes it.
+    void bring(const detail::device_functor* functor) { on_device_ = functor; }
+
+    /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
+    /// names.
+    [[nodiscard]] bool is_contraction() const {
+        const auto* const product = as<detail::product_work>();
+        return product != nullptr && product->operands == 2;
+    }
+    /// True where the output is the last operand, but for elements that the other operands replace: it may be the same
+    /// memory as the last operand.
+    [[nodiscard]] bool replaces() const {
+        const auto* const selects = as<detail::select_work>();
+        return selects != nullptr && selects->replaces;
+    }
+    /// False where ⊕ cannot put results of parts together: contracted labels are never cut, nor is, but where it
+    /// replaces, what the first operand lacks.
+    [[nodiscard]] bool takes_parts() const {
+        return !replaces() && as<detail::running_work>() == nullptr && as<detail::ranked_work>() == nullptr;
+    }
+
+private:
+    detail::vertex_work work_;
+    op_program program_;
+    detail::row_reduction reduction_;
+    double operations_;
+    function run_;
+    detail::kept_functors keeps_;
+    const detail::device_functor* on_device_ = nullptr;
+};
+
+namespace EINPARALLEL_DETAIL {
+
+/// The kernel of steps. @param keeps  who owns functors that they refer to
+EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_program program,
+                                                            kept_functors keeps = {});
+
+/// Of an einsum whose operand has a label s where the output has t. `extent`: of these labels.
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent);
+
+/// `count`: how many elements of each row are wanted.
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count);
+
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
+
+/// The kernel of Σ of products of `operands` tensors of type T, times a scale.
+template <Element T>
+[[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands,
+                                                                                 stored_codes stored = 0);
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel
