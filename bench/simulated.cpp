@@ -283,7 +283,7 @@ struct simulated_space final : ep::memory_space {
         double packed_again = 0;  // what several calls of one contraction read is packed by each of them
         std::vector<const void*> operands;
         for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-            const ep::operand_block& block = call.operands[operand];
+            const ep::strided_block& block = call.operands[operand];
             operands.push_back(block.data);
             if (mine.work == &work && mine.operands.size() > operand && mine.operands[operand] == block.data) {
                 double elements = 1;

@@ -182,14 +182,17 @@ public:
         const std::shared_ptr<const ep::kernel> work = ep::detail::make_product_kernel<T>(T(1), operands->size());
 
         const auto with_call = [=](bool is_on_device, const auto& use) {
-            std::vector<ep::operand_block> blocks;
+            std::vector<ep::strided_block> blocks;
             for (std::size_t operand = 0; operand < operands->size(); ++operand) {
                 tensor_there<T>& each = (*operands)[operand];
                 blocks.push_back({is_on_device ? static_cast<void*>(each.block.data()) : each.elements.data(),
-                                  of.form.operands[operand], each.strides});
+                                  ep::element_type_of<T>(), of.form.operands[operand], each.strides});
             }
             void* const into = is_on_device ? static_cast<void*>(output->block.data()) : output->elements.data();
-            use({of.extents, blocks, {into, of.form.output, output->strides}, ep::write_mode::overwrite});
+            use({of.extents,
+                 blocks,
+                 {into, ep::element_type_of<T>(), of.form.output, output->strides},
+                 ep::write_mode::overwrite});
         };
         with_call(false, [&](const ep::block_call& call) { work->contract(call); });
         ep::detail::device_contraction way;

@@ -210,8 +210,10 @@ void bench_contract(int type, int label_count, const std::int64_t* extents, int 
     const dense b_of(extents, b_rank, b_labels);
     const dense c_of(extents, c_rank, c_labels);
     const std::vector<ep::index> by_label(extents, extents + label_count);
-    const ep::operand_block operands[2] = {{a, a_of.labels, a_of.strides}, {b, b_of.labels, b_of.strides}};
-    const ep::block_call call{by_label, operands, {c, c_of.labels, c_of.strides}, ep::write_mode::overwrite};
+    const ep::element_type element{'f', std::uint32_t(type)};
+    const ep::strided_block operands[2] = {{a, element, a_of.labels, a_of.strides},
+                                           {b, element, b_of.labels, b_of.strides}};
+    const ep::block_call call{by_label, operands, {c, element, c_of.labels, c_of.strides}, ep::write_mode::overwrite};
     if (type == 4) {
         ep::detail::contract_product<float>(call, 1.0F);
     } else {

@@ -74,7 +74,7 @@ void check(random_source& random, statistics& seen, index largest, index most_po
     for (T& element : each.output.memory) {
         element = mode == write_mode::overwrite ? kernel_test::poison<T>() : kernel_test::random_value<T>(random);
     }
-    std::vector<operand_block> blocks;
+    std::vector<strided_block> blocks;
     const block_call call = kernel_test::call_of(each, blocks, mode);
     std::vector<std::vector<In>> read;
     for (std::size_t operand = 0; operand < blocks.size(); ++operand) {
@@ -181,7 +181,7 @@ struct dense_einsum {
     std::vector<index> extents;
     std::vector<std::vector<label_id>> labels;
     std::vector<std::vector<index>> strides;
-    std::vector<operand_block> operands;
+    std::vector<strided_block> operands;
 
     dense_einsum(const std::string& text, const testing::json& sizes) {
         std::string names;

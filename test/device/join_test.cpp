@@ -79,16 +79,17 @@ struct join_case {
     bytes workspace;
 
     void run() {
-        std::vector<operand_block> blocks;
+        std::vector<strided_block> blocks;
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
             const auto& of = shape.operands[operand];
-            blocks.push_back(
-                {at(operands[operand], of, program.instructions()[operand].type()), of.labels, of.strides});
+            blocks.push_back({at(operands[operand], of, program.instructions()[operand].type()),
+                              program.instructions()[operand].type(), of.labels, of.strides});
         }
-        const block_call call{shape.extents,
-                              blocks,
-                              {at(output, shape.output, program.type()), shape.output.labels, shape.output.strides},
-                              mode};
+        const block_call call{
+            shape.extents,
+            blocks,
+            {at(output, shape.output, program.type()), program.type(), shape.output.labels, shape.output.strides},
+            mode};
         workspace.assign(einparallel::detail::join_workspace_bytes(program, call) + 16, std::byte{0x7f});
         auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
         einparallel::detail::join_on_device(
@@ -409,7 +410,7 @@ TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those a
     constexpr index strides[] = {columns, 1};
     constexpr index dense[] = {1};
     std::vector<double> sums(expected.size(), -1);
-    const operand_block matrix{x.data(), of_matrix, strides};
+    const strided_block matrix{x.data(), of_matrix, strides};
     const block_call call{extents, {&matrix, 1}, {sums.data(), of_sums, dense}};
     std::vector<double> workspace(einparallel::detail::join_workspace_bytes(sum, call) / sizeof(double));
     CHECK(workspace.size() > 256 * expected.size());

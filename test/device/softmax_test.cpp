@@ -31,7 +31,7 @@ void check(kernel_test::random_source& random, std::vector<index> extents, label
     for (T& element : each.operands[0].memory) {
         element = kernel_test::random_value<T>(random) * T(4);
     }
-    std::vector<operand_block> blocks;
+    std::vector<strided_block> blocks;
     const block_call call = kernel_test::call_of(each, blocks, write_mode::overwrite);
     einparallel::detail::softmax_on_device(nullptr, element_type_of<T>(), call, along);
     std::vector<label_id> rows = labels;
@@ -67,7 +67,7 @@ device_test::traffic traffic_of(std::vector<index> extents, label_id along) {
     std::vector<T> memory(2 * count + 64, T(1));
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(T);
     T* const x = memory.data() + (64 - begin % 64) % 64;  // on a sector
-    const operand_block from{x, labels, strides};
+    const strided_block from{x, labels, strides};
     device_test::counted() = {};
     device_test::counting() = true;
     einparallel::detail::softmax_on_device(nullptr, element_type_of<T>(),

@@ -210,15 +210,17 @@ random_case<T> make_case(random_source& random, std::size_t operand_count, std::
 
 /// The call for a case; spans refer to the case and to `blocks`.
 template <class T>
-einparallel::block_call call_of(random_case<T>& made, std::vector<einparallel::operand_block>& blocks,
+einparallel::block_call call_of(random_case<T>& made, std::vector<einparallel::strided_block>& blocks,
                                 einparallel::write_mode mode) {
     blocks.clear();
     for (const auto& operand : made.operands) {
-        blocks.push_back({operand.memory.data() + operand.origin, operand.labels, operand.strides});
+        blocks.push_back({operand.memory.data() + operand.origin, einparallel::element_type_of<T>(), operand.labels,
+                          operand.strides});
     }
     return {made.extents,
             blocks,
-            {made.output.memory.data() + made.output.origin, made.output.labels, made.output.strides},
+            {made.output.memory.data() + made.output.origin, einparallel::element_type_of<T>(), made.output.labels,
+             made.output.strides},
             mode};
 }
 

@@ -50,9 +50,9 @@ contraction_decision decided(std::string_view einsum, const std::map<char, index
     if (!first.empty()) {
         strides[0] = first;
     }
-    const std::array<ep::operand_block, 2> operands{
-        {{nullptr, labels[0], strides[0]}, {nullptr, labels[1], strides[1]}}};
-    return ep::decide({extents, operands, {nullptr, labels[2], strides[2]}, mode}, type);
+    const std::array<ep::strided_block, 2> operands{
+        {{nullptr, type, labels[0], strides[0]}, {nullptr, type, labels[1], strides[1]}}};
+    return ep::decide({extents, operands, {nullptr, type, labels[2], strides[2]}, mode}, type);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct hooked {
     explicit hooked(const dense_call& of) : call(of), x(of, of.x), y(of, of.y), z(of, of.z) {}
 
     std::vector<T> run(const ep::kernel& work, ep::write_mode mode, ep::progress_hook* hook) {
-        const std::vector<ep::operand_block> operands{{x.elements.data(), x.labels, x.strides},
+        const std::vector<ep::strided_block> operands{{x.elements.data(), x.labels, x.strides},
                                                       {y.elements.data(), y.labels, y.strides}};
         const std::vector<T> before = z.elements;
         const ep::block_call made{call.extents, operands, {z.elements.data(), z.labels, z.strides}, mode, hook};

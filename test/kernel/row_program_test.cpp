@@ -546,10 +546,10 @@ public:
         join_work work;
         work.reduction = reduction_.work;
         work.rows.operands = static_cast<std::uint16_t>(operands_.size());
-        std::vector<operand_block> blocks;
+        std::vector<strided_block> blocks;
         for (random_block& operand : operands_) {
-            work.bytes.push_back(static_cast<std::uint8_t>(bytes_of(operand.type)));
-            blocks.push_back({operand.at(operand.layout.origin, bytes_of(operand.type)), operand.layout.labels,
+            const element_type type{'f', static_cast<std::uint32_t>(bytes_of(operand.type))};  // its size alone counts
+            blocks.push_back({operand.at(operand.layout.origin, bytes_of(operand.type)), type, operand.layout.labels,
                               operand.layout.strides});
         }
         writer calls(work, nullptr);
@@ -557,12 +557,14 @@ public:
         end(calls, last);
         steps = work.rows.steps.size();
         random_block& output = aliased_ == node::no_operand ? output_ : operands_[aliased_];
-        run_join(
-            {extents_,
-             blocks,
-             {output.at(output_.layout.origin, bytes_of(output_.type)), output_.layout.labels, output_.layout.strides},
-             mode_},
-            work);
+        run_join({extents_,
+                  blocks,
+                  {output.at(output_.layout.origin, bytes_of(output_.type)),
+                   {},
+                   output_.layout.labels,
+                   output_.layout.strides},
+                  mode_},
+                 work);
         return difference(output.own);
     }
 
@@ -973,9 +975,9 @@ template <class Out, class... In>
 void run_along(const join_work& work, index count, Out* into, index stride,
                const std::array<index, sizeof...(In)>& strides, const In*... operands) {
     const std::array<index, 1> extents{count};
-    std::array<operand_block, sizeof...(In)> blocks{operand_block{operands, along, {}}...};
+    std::array<strided_block, sizeof...(In)> blocks{strided_block{operands, along, {}}...};
     for (std::size_t operand = 0; operand < blocks.size(); ++operand) {
-        blocks[operand].strides = {&strides[operand], 1};
+        blocks[operand].strides = &strides[operand];
     }
     run_join({extents, blocks, {into, along, {&stride, 1}}}, work);
 }
@@ -1049,7 +1051,6 @@ TEST_CASE_TEMPLATE("many rows are held at once", T, float, double, std::complex<
     for (const index stride : {1, -1}) {
         join_work work;
         work.rows.operands = 1;
-        work.bytes.push_back(sizeof(T));
         work.reduction = row_reduction_of<T>(op::sum);
         writer calls(work, nullptr);
         // x + (2 x − (3 x + …)): left arguments first
@@ -1165,7 +1166,6 @@ TEST_CASE_TEMPLATE("chains of arithmetic give what single steps give, to the bit
         rows[2][0] = T(0) * T(-1);
         join_work work;
         work.rows.operands = 3;
-        work.bytes.resize(3, sizeof(T));
         work.reduction = row_reduction_of<T>(op::sum);
         writer calls(work, nullptr);
         struct value {

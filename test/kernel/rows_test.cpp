@@ -22,7 +22,7 @@ namespace {
 
 using einparallel::index;
 using einparallel::label_id;
-using einparallel::operand_block;
+using einparallel::strided_block;
 using einparallel::write_mode;
 using einparallel::testing::join_kernel;
 using einparallel::testing::product_kernel;
@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("element by element, every tensor in an order of its own", T,
             return product;
         });
         const auto before = made.output.memory;
-        std::vector<operand_block> blocks;
+        std::vector<strided_block> blocks;
         product_kernel<T>(scale, operands).contract(call_of(made, blocks, mode));
         CHECK(made.output.memory == expected);
         if (operands == 2) {
@@ -153,7 +153,7 @@ TEST_CASE_TEMPLATE("short rows go on along a second label, summed or not", T, do
             expected[at] = written[at] ? static_cast<T>(expected[at] + value) : value;
             written[at] = true;
         });
-        std::vector<operand_block> blocks;
+        std::vector<strided_block> blocks;
         const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {});
         kernel.contract(call_of(made, blocks, combine ? write_mode::combine : write_mode::overwrite));
         CHECK(made.output.memory == expected);
@@ -172,7 +172,7 @@ TEST_CASE("element by element past the caches, operands of different types acros
         y[at] = static_cast<double>(at % 911);
     }
     std::vector<double> z(1451 * 1460, -1.0);
-    const std::vector<operand_block> operands{{x.data(), turned, other_rows}, {y.data(), both, rows}};
+    const std::vector<strided_block> operands{{x.data(), turned, other_rows}, {y.data(), both, rows}};
     const auto difference = [](float a, double b) { return static_cast<double>(a) - b; };
     const join_kernel<double, einparallel::op::sum_type, decltype(difference), float, double> kernel({}, difference);
     kernel.contract({extents, operands, {z.data(), both, wider}, write_mode::overwrite});
@@ -222,7 +222,7 @@ TEST_CASE_TEMPLATE("sums of products of which one factor lies across the other",
                         }
                     }
                 }
-                const std::vector<operand_block> operands{{x.data(), all, rows}, {y.data() + origin, all, strides}};
+                const std::vector<strided_block> operands{{x.data(), all, rows}, {y.data() + origin, all, strides}};
                 product_kernel<T>(T(2), 2).contract({extents, operands, {z.data(), b, apart}, write_mode::combine});
                 CHECK(z == expected);
                 const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {});
@@ -252,7 +252,7 @@ TEST_CASE("a factor across the rows is multiplied in place") {
     const std::vector<index> extents{70, 50};
     const std::vector<label_id> both{0, 1}, turned{1, 0};
     const std::vector<index> rows{50, 1}, other_rows{70, 1};
-    const std::vector<operand_block> operands{{x.data(), both, rows}, {y.data(), turned, other_rows}};
+    const std::vector<strided_block> operands{{x.data(), both, rows}, {y.data(), turned, other_rows}};
     product_kernel<double>(1.0, 2).contract({extents, operands, {x.data(), both, rows}, write_mode::overwrite});
     CHECK(x == expected);
 }
@@ -286,7 +286,7 @@ TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64
             const std::vector<index> strides{other, step}, one{1}, apart{-3};
             std::vector<T> z(static_cast<std::size_t>(3 * elements), T(1));
             T* const last = z.data() + 3 * (elements - 1);
-            const std::vector<operand_block> summed{{x.data(), both, strides}};
+            const std::vector<strided_block> summed{{x.data(), both, strides}};
             product_kernel<T>(T(2), 1).contract({extents, summed, {last, i, apart}, write_mode::combine});
             const auto check = [&](const std::vector<T>& expected, T added) {
                 for (index element = 0; element < elements; ++element) {
@@ -295,7 +295,7 @@ TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64
             };
             check(sums, T(1));
             const auto plus = [](T a, T b) { return static_cast<T>(a + b); };
-            const std::vector<operand_block> joined{{x.data(), both, strides}, {terms.data(), i, one}};
+            const std::vector<strided_block> joined{{x.data(), both, strides}, {terms.data(), i, one}};
             const join_kernel<T, einparallel::op::max_type, decltype(plus), T, T> kernel({}, plus);
             kernel.contract({extents, joined, {last, i, apart}, write_mode::overwrite});
             check(most, T(0));

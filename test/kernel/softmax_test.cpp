@@ -122,7 +122,7 @@ void check_softmax(const std::vector<index>& extents, std::size_t along, bool de
     }
     std::vector<label_id> labels(extents.size());
     std::iota(labels.begin(), labels.end(), label_id{0});
-    const std::array<ep::operand_block, 1> operands{{{x.memory.data() + x.origin, labels, x.strides}}};
+    const std::array<ep::strided_block, 1> operands{{{x.memory.data() + x.origin, labels, x.strides}}};
     const std::vector<T> before = z.memory;
     ep::detail::softmax_block<T>(
         {extents, operands, {z.memory.data() + z.origin, labels, z.strides}, ep::write_mode::overwrite},

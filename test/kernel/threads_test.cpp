@@ -424,7 +424,7 @@ TEST_CASE("a progress hook runs on the thread that contracts, never on the other
         const std::vector<double> x = dense(each.x, x_strides);
         const std::vector<double> y = dense(each.y, y_strides);
         std::vector<double> z = dense(each.z, z_strides);
-        const std::vector<ep::operand_block> operands{{x.data(), each.x, x_strides}, {y.data(), each.y, y_strides}};
+        const std::vector<ep::strided_block> operands{{x.data(), each.x, x_strides}, {y.data(), each.y, y_strides}};
         const ep::testing::product_kernel<double> work(1, 2);
         const auto contract = [&](ep::progress_hook* hook) {
             work.contract({each.extents, operands, {z.data(), each.z, z_strides}, ep::write_mode::overwrite, hook});

@@ -13,7 +13,7 @@ inline void multiply(const std::vector<double>& a, const std::vector<double>& b,
     const std::vector<einparallel::index> extents{n, n, n};
     const std::vector<einparallel::index> strides{n, 1};
     const std::vector<einparallel::label_id> ij{0, 1}, jk{1, 2}, ik{0, 2};
-    const std::vector<einparallel::operand_block> operands{{a.data(), ij, strides}, {b.data(), jk, strides}};
+    const std::vector<einparallel::strided_block> operands{{a.data(), ij, strides}, {b.data(), jk, strides}};
     einparallel::testing::product_kernel<double>(1.0, 2).contract(
         {extents, operands, {c.data(), ik, strides}, einparallel::write_mode::overwrite});
 }

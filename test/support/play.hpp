@@ -97,7 +97,7 @@ public:
         });
         for_each_point(call.extents, [&](const std::vector<index>& point) {
             double joined = unit_of(operators_);
-            for (const operand_block& operand : call.operands) {
+            for (const strided_block& operand : call.operands) {
                 joined = join(operators_, joined,
                               static_cast<const double*>(operand.data)[offset(operand.labels, operand.strides, point)]);
             }
@@ -234,10 +234,10 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
     for (const buffer_id operand : call.operands) {
         strides.push_back(memory.strides(operand));
     }
-    std::vector<operand_block> operands;
+    std::vector<strided_block> operands;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         operands.push_back({memory.first(call.operands[operand], touched.reads[operand].region),
-                            call.rows.operand_labels(of.form, operand), strides[operand]});
+                            element_type_of<double>(), call.rows.operand_labels(of.form, operand), strides[operand]});
     }
     const std::vector<index> output_strides = memory.strides(call.output);
     const block_call blocks{extents,

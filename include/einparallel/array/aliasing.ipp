@@ -13,20 +13,9 @@
 #include <utility>
 #include <vector>
 
-namespace einparallel::EINPARALLEL_DETAIL {
+namespace einparallel {
 
-/// A block that an operand lies in satisfies `is`.
-bool any_piece(const block_handle& of, const auto& is) {
-    bool any = false;
-    for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
-        const operand_pieces::piece& each = of.pieces->pieces[number];
-        const std::vector<index> extents = extents_of(of.pieces->boxes[number]);
-        any = is(block_handle{each.data, extents, each.strides.data(), of.element});
-    }
-    return any;
-}
-
-EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
+EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> strided_block::touched() const {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto bytes = index(element.bytes);
     index lowest = 0;
@@ -39,6 +28,21 @@ EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touch
         (reach < 0 ? lowest : highest) += reach;
     }
     return {first + std::uintptr_t(lowest * bytes), first + std::uintptr_t((highest + 1) * bytes)};
+}
+
+}  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A block that an operand lies in satisfies `is`.
+bool any_piece(const strided_block& of, const auto& is) {
+    bool any = false;
+    for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
+        const operand_pieces::piece& each = of.pieces->pieces[number];
+        const std::vector<index> extents = extents_of(of.pieces->boxes[number]);
+        any = is(strided_block{each.data, extents, each.strides.data(), of.element});
+    }
+    return any;
 }
 
 EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
@@ -54,9 +58,9 @@ EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
 
 /// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
 /// and the odd elements of an array or two columns of a matrix.
-EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b) {
+EINPARALLEL_INLINE bool interleave(const strided_block& a, const strided_block& b) {
     index period = 0;
-    for (const block_handle* const block : {&a, &b}) {
+    for (const strided_block* const block : {&a, &b}) {
         for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
             if (block->extents[dimension] > 1) {
                 period = std::gcd(period, block->strides[dimension] * index(block->element.bytes));
@@ -108,19 +112,19 @@ EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) 
     return false;
 }
 
-EINPARALLEL_INLINE void check_readable(const block_handle& block) {
+EINPARALLEL_INLINE void check_readable(const strided_block& block) {
     check_extents(block.extents);
     if (block.pieces != nullptr) {
-        any_piece(block, [](const block_handle& each) { return check_readable(each), false; });
+        any_piece(block, [](const strided_block& each) { return check_readable(each), false; });
         return;
     }
     const auto [begin, end] = block.touched();
     expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
 }
 
-EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b) {
+EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) {
     if (b.pieces != nullptr) {
-        return any_piece(b, [&](const block_handle& each) { return overlap(a, each); });
+        return any_piece(b, [&](const strided_block& each) { return overlap(a, each); });
     }
     const auto [a_begin, a_end] = a.touched();
     const auto [b_begin, b_end] = b.touched();

@@ -114,17 +114,17 @@ struct array_leaves {
         }
     }
     template <class Found, class Operand, class Labels>
-    static labelled_block block_of(const leaf<Operand, Labels>& node) {
+    static strided_block block_of(const leaf<Operand, Labels>& node) {
         return {handle_of(node.operand), Found::ids::template ids<Labels>};
     }
     /// Reads at indices that are data.
     template <class Found, class Operand, class Labels>
-    static void gather(const Found& found, const leaf<Operand, Labels>& node, const labelled_block& output,
+    static void gather(const Found& found, const leaf<Operand, Labels>& node, const strided_block& output,
                        write_mode mode, growth grow) {
         using T = typename Operand::value_type;
         found.take_apart(
             node, [&](const auto& x, const auto& labels, std::vector<data_index> indices, const auto&... tokens) {
-                const labelled_block operands[] = {{handle_of(x), labels}, block_of<Found>(tokens)...};
+                const strided_block operands[] = {{handle_of(x), labels}, block_of<Found>(tokens)...};
                 run_selection(Found::ids::names, output, operands, select_work_of<T>(std::move(indices), false), mode,
                               grow);
             });

@@ -78,25 +78,24 @@ inline constexpr std::uint64_t ends_of_terms<join_node<Sign, Terms...>> = [] {
 /// Leaves as operands, whatever the statement is that has these label ids.
 template <class Ids>
 struct block_list {
-    labelled_block* next;
-    join_work& work;
+    strided_block* next;
+    std::size_t count = 0;
 
     template <class Operand, class Labels>
     [[gnu::noinline]] value_at<stored_t<Operand>> leaf(const detail::leaf<Operand, Labels>& node) {
         *next++ = {handle_of(node.operand), Ids::template ids<Labels>};
-        work.bytes.push_back(sizeof(stored_t<Operand>));
-        return {row_name(work.bytes.size() - 1), 0};
+        return {row_name(count++), 0};
     }
 };
 
 template <class Out, class Statement, class E>
-[[gnu::cold]] void execute_elementwise(const block_handle& output, const E& right, write_mode mode, growth grow) {
+[[gnu::cold]] void execute_elementwise(const strided_block& output, const E& right, write_mode mode, growth grow) {
     using leaves = block_list<typename Statement::ids>;
-    std::array<labelled_block, E::leaf_count> operands;
+    std::array<strided_block, E::leaf_count> operands;
     join_work work;
     work.rows.operands = E::leaf_count;
     work.reduction = row_reduction_of<Out>(op::sum);
-    leaves list{operands.data(), work};
+    leaves list{operands.data()};
     node_writer<op::sum_type, call_writer<true, false>, leaves>({work, nullptr}, list).template write_all<Out>(right);
     run_elementwise(Statement::ids::names, {output, Statement::left_labels}, operands, ends_of_terms<E>, work, mode,
                     grow);
@@ -128,7 +127,7 @@ inline constexpr bool is_one_product = [] {
 
 /// The same vertex by vertex. T: the statement's type.
 template <assignment How, class Out, class T, class Statement, class E>
-void execute_in_steps(const block_handle& output, const E& right, growth grow) {
+void execute_in_steps(const strided_block& output, const E& right, growth grow) {
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, listed_leaves<Statement>(right),
                               grow);
     lowering<immediate_builder, Statement> lower(builder);
@@ -159,7 +158,7 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
 
 /// Computes `right`, of the type T, into the output. `How` says what happens to the elements that are there.
 template <assignment How, class Out, class T, class LeftLabels, class E>
-void execute_typed(const block_handle& output, const E& right, growth grow) {
+void execute_typed(const strided_block& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
     if constexpr (How == assignment::subtract && is_complex<Out>::value && !Statement::template aggregates<E>) {
         // Signs change: a product with −1 makes a NaN of an infinite part.
@@ -170,8 +169,8 @@ void execute_typed(const block_handle& output, const E& right, growth grow) {
                                            How == assignment::set ? write_mode::overwrite : write_mode::combine,
                                            !Statement::template aggregates<E>};
         constexpr std::size_t operands = E::leaf_count;
-        std::array<block_handle, operands + 1> blocks{output};
-        block_handle* next = &blocks[1];
+        std::array<strided_block, operands + 1> blocks{output};
+        strided_block* next = &blocks[1];
         Out scale = Out(1);
         for_each_factor(right, scale, [&](const auto& factor) { *next++ = handle_of(factor.operand); });
         if constexpr (How == assignment::subtract) {
@@ -188,7 +187,7 @@ void execute_typed(const block_handle& output, const E& right, growth grow) {
 
 /// … in the statement's type.
 template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(const block_handle& output, const E& right, growth grow) {
+void execute_statement(const strided_block& output, const E& right, growth grow) {
     using T = statement_type<Out, E>;
     if constexpr (is_in<T, E>) {
         execute_typed<How, Out, T, LeftLabels>(output, right, grow);
@@ -238,7 +237,7 @@ public:
                 write_at<How>(found, right);
             } else if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T> &&
                                  How != assignment::subtract) {
-                write_all<How>([&](const block_handle& output, write_mode mode, growth grow) {
+                write_all<How>([&](const strided_block& output, write_mode mode, growth grow) {
                     array_leaves::gather(found, right, {output, decltype(found)::ids::template ids<Labels>}, mode,
                                          grow);
                 });
@@ -246,7 +245,7 @@ public:
                 take<How>(found.resolved(right));
             }
         } else {
-            write_all<How>([&](const block_handle& output, write_mode /*mode*/, growth grow) {
+            write_all<How>([&](const strided_block& output, write_mode /*mode*/, growth grow) {
                 execute_statement<How, T, Labels>(output, right, grow);
             });
         }
@@ -275,9 +274,9 @@ private:
         const auto x = array_leaves::value_of<Sum, Read>(found, with_sign<How == assignment::subtract>(right));
         found.take_apart(this->read(),
                          [&](const auto& z, const auto& ids, std::vector<data_index> indices, const auto&... tokens) {
-                             const labelled_block operands[] = {array_leaves::block_of<Found>(x),
-                                                                array_leaves::block_of<Found>(tokens)...};
-                             const auto add_to = [&](const block_handle& into) {
+                             const strided_block operands[] = {array_leaves::block_of<Found>(x),
+                                                               array_leaves::block_of<Found>(tokens)...};
+                             const auto add_to = [&](const strided_block& into) {
                                  run_selection(Found::ids::names, {into, ids}, operands,
                                                select_work_of<Sum>(std::move(indices), How == assignment::set),
                                                write_mode::combine, nullptr);

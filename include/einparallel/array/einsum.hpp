@@ -82,7 +82,7 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     } else if constexpr ((std::is_same_v<T, typename Operands::value_type> && ...) || sizeof...(Operands) <= 2) {
         const std::array shapes{shape_of(operands)...};
         subscript_labels labels(table, shapes, shape_of(output));
-        std::array<block_handle, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};
+        std::array<strided_block, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};
         run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>(labels.form(table_names<table>, blocks), blocks,
                                                                       T(1));
     } else {
@@ -121,9 +121,9 @@ contraction_decision decision_of(const X& x, const Y& y) {
     subscript_labels labels(table, shapes);
     auto output = new_output<Text>(x, y);
     const view target(output);  // handles refer to extents and strides
-    std::array<block_handle, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
+    std::array<strided_block, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     small_vector<index, 16> extents;
-    operand_block operands[2];
+    strided_block operands[2];
     return decide(checked_call(labels.form(table_names<table>, blocks), blocks, extents, operands, nullptr),
                   element_type_of<T>());
 }

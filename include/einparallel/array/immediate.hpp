@@ -33,15 +33,13 @@ struct pairwise_contraction;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-using labelled_block = labelled_handle<block_handle>;
-
 /// The handle of an array's or view's operand, or of a view.
 template <class T, std::size_t Rank>
-block_handle handle_of(const array_operand<T, Rank>& held) {
+strided_block handle_of(const array_operand<T, Rank>& held) {
     return {held.data, held.extents, held.strides.data(), element_type_of<std::remove_const_t<T>>()};
 }
 template <class T, std::size_t Rank>
-block_handle handle_of(const view<T, Rank>& seen) {
+strided_block handle_of(const view<T, Rank>& seen) {
     return {seen.data(), seen.extents(), seen.strides().data(), element_type_of<std::remove_const_t<T>>()};
 }
 
@@ -51,7 +49,7 @@ struct pieces_operand : array_operand<T, Rank> {
     std::shared_ptr<const operand_pieces> pieces;
 };
 template <class T, std::size_t Rank>
-block_handle handle_of(const pieces_operand<T, Rank>& held) {
+strided_block handle_of(const pieces_operand<T, Rank>& held) {
     return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.pieces.get()};
 }
 
@@ -76,45 +74,36 @@ using growth = const growing_array*;  // null: the output keeps its extents
 /// pair by pair in the cheapest order. `blocks` are the output and the operands. Throws, and writes nothing, where
 /// extents disagree or memory cannot be read or written.
 template <Element T, std::size_t Operands>
-[[gnu::visibility("default")]] void run_product(const product_form& form, std::span<block_handle> blocks, T scale,
+[[gnu::visibility("default")]] void run_product(const product_form& form, std::span<strided_block> blocks, T scale,
                                                 growth grow = nullptr);
 
 /// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
-EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
-                                           small_vector<index, 16>& extents, operand_block* operands, growth grow);
-
-/// What one or two operands of a product of T are stored as.
-template <class T>
-stored_codes stored_of(const auto& operands) {
-    stored_codes stored = 0;
-    for (std::size_t operand = std::size(operands); operand-- > 0;) {
-        stored = stored << 4U | stored_code_of(operands[operand].handle.element, element_type_of<T>());
-    }
-    return stored;
-}
+EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
+                                           small_vector<index, 16>& extents, strided_block* operands, growth grow);
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {
-    labelled_block block;
+    strided_block block;
     bool in_place = false;   ///< its term is evaluated element by element of the output
     bool ends_term = false;  ///< it is the last one of its term
 };
 
 /// The operands of a product as leaves of its only term.
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
-                                                         std::span<const block_handle> blocks);
+                                                         std::span<const strided_block> blocks);
 
 /// The indices of a range: the elements of ep::iota.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
 
 /// Does the work; a failure within it names the statement.
 EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
-                                  std::span<const labelled_block> operands, function_ref<void()> work);
+                                  std::span<const strided_block> operands, function_ref<void()> work);
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder : private not_copied {
 public:
-    using handle = block_handle;
+    using handle = strided_block;
+    using operand_type = strided_block;
 
     /// Where the result of a vertex goes: into memory of its own, or so into the statement's output.
     using destination = std::optional<write_mode>;
@@ -125,18 +114,18 @@ public:
     /// and a leaf that shares memory with the output is read element for element where it is written. The extents of a
     /// vertex then agree as well. An output that may grow and whose extents are all 0 takes those of the leaves'
     /// labels.
-    EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const labelled_block& target,
+    EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const strided_block& target,
                                          std::span<const statement_leaf> leaves, growth grow);
     ~immediate_builder();
 
     static constexpr bool records = false;
-    static bool lies_in_pieces(const handle& read) { return read.pieces != nullptr; }
+    static bool lies_in_pieces(const operand_type& read) { return read.pieces != nullptr; }
 
-    EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const labelled_block> operands,
+    EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const strided_block> operands,
                                    const join_work& work, const op_program& nobody_asks);
 
     template <class Out, class MakeJoin>
-    handle emit(destination sink, label_span out, std::span<const labelled_block> operands, MakeJoin&& make_join,
+    handle emit(destination sink, label_span out, std::span<const strided_block> operands, MakeJoin&& make_join,
                 const auto& /*nobody_asks*/) {
         const auto made = make_join();
         return run(sink, out, operands, element_type_of<Out>(), [&](const block_call& block) {
@@ -145,57 +134,57 @@ public:
     }
 
     template <class Out, std::size_t Count>
-    handle product(destination sink, label_span out, std::span<const labelled_block, Count> operands, Out scale) {
+    handle product(destination sink, label_span out, std::span<const strided_block, Count> operands, Out scale) {
         if constexpr (Count > 2) {
             return chain(
                 sink, out, operands, nullptr, element_type_of<Out>(),
                 [=](bool is_last, const block_call& block) { contract_product<Out>(block, is_last ? scale : Out(1)); });
         } else {
             return run(sink, out, operands, element_type_of<Out>(),
-                       [&](const block_call& block) { contract_product<Out>(block, scale, stored_of<Out>(operands)); });
+                       [&](const block_call& block) { contract_product<Out>(block, scale); });
         }
     }
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
-    handle softmax(destination sink, label_span out, const labelled_block& x, label_id along) {
+    handle softmax(destination sink, label_span out, const strided_block& x, label_id along) {
         return run(sink, out, {&x, 1}, element_type_of<T>(),
                    [=](const block_call& block) { softmax_block<T>(block, along); });
     }
-    EINPARALLEL_INLINE handle running(destination sink, label_span out, const labelled_block& x, label_id along,
+    EINPARALLEL_INLINE handle running(destination sink, label_span out, const strided_block& x, label_id along,
                                       const running_work& work) {
         return run(sink, out, {&x, 1}, work.element,
                    [&](const block_call& block) { run_running(block, work, along, along); });
     }
-    EINPARALLEL_INLINE handle ranked(destination sink, label_span out, std::span<const labelled_block> operands,
+    EINPARALLEL_INLINE handle ranked(destination sink, label_span out, std::span<const strided_block> operands,
                                      const ranked_work& work) {
         return run(sink, out, operands, work.made, [&](const block_call& block) { run_ranked(block, work); });
     }
 
-    EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const labelled_block> operands,
+    EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const strided_block> operands,
                                   element_type element, block_work work);
 
     /// Results of a chain that is contracted many times, by tensor: what varies, and what is the same in all times.
     struct kept_results {
         std::vector<bool> varies;
-        std::vector<block_handle> made{};
+        std::vector<strided_block> made{};
         bool is_made = false;
     };
 
     /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
     /// been read, but those that are kept.
-    EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const labelled_block> operands,
+    EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const strided_block> operands,
                                     const std::vector<pairwise_contraction>* order, element_type element,
                                     function_ref<void(bool is_last, const block_call&)> contract,
                                     kept_results* kept = nullptr);
 
     /// Overwrites the target with Σ of the product of all operands in an order whose results on the way hold at most so
     /// many bytes at a time; 0: any order. @throws error where there is none
-    EINPARALLEL_INLINE void network(std::span<const labelled_block> operands, std::size_t most_bytes,
+    EINPARALLEL_INLINE void network(std::span<const strided_block> operands, std::size_t most_bytes,
                                     block_work contract);
 
     /// Extents of the labels of the output and the operands, by label id; 1 of others.
-    EINPARALLEL_INLINE index_span learn_extents(std::span<const labelled_block> operands);
+    EINPARALLEL_INLINE index_span learn_extents(std::span<const strided_block> operands);
 
 private:
     struct memory {
@@ -205,21 +194,21 @@ private:
     };
 
     std::span<const std::string_view> names_;
-    labelled_block target_;
+    strided_block target_;
     small_vector<index, 16> extents_;  // by label id
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 
 /// Z (+)= what the work makes of the operands, element by element. `ends` has a bit for each operand, set where it is
 /// the last one of its term.
-EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
-                                        std::span<const labelled_block> operands, std::uint64_t ends,
+EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const strided_block& target,
+                                        std::span<const strided_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow);
 
 /// Reads, or writes, at indices that are data. The operands are X and the tokens; the places that these name have
 /// labels behind the statement's.
-EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const labelled_block& target,
-                                      std::span<const labelled_block> operands, const select_work& work,
-                                      write_mode mode, growth grow);
+EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const strided_block& target,
+                                      std::span<const strided_block> operands, const select_work& work, write_mode mode,
+                                      growth grow);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

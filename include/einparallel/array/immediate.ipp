@@ -13,7 +13,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Takes the extents of one operand's dimensions over into `extents` (by label; −1 where not known yet). Returns the
 /// first label that disagrees, or no_label.
-EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const labelled_block& block) {
+EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const strided_block& block) {
     for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
         const label_id label = block.labels[dimension];
         if (label == no_label) {
@@ -21,8 +21,8 @@ EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const labell
         }
         index& known = extents[std::size_t(label)];
         if (known < 0) {
-            known = block.handle.extents[dimension];
-        } else if (known != block.handle.extents[dimension]) {
+            known = block.extents[dimension];
+        } else if (known != block.extents[dimension]) {
             return label;
         }
     }
@@ -30,10 +30,10 @@ EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const labell
 }
 
 /// The extent of a label in a block: of several, one that differs from `known`; −1 where the block lacks the label.
-EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, index known) {
+EINPARALLEL_INLINE index extent_in(const strided_block& block, label_id label, index known) {
     index found = -1;
     for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-        const index extent = block.handle.extents[dimension];
+        const index extent = block.extents[dimension];
         found = block.labels[dimension] == label && (found < 0 || extent != known) ? extent : found;
     }
     return found;
@@ -41,13 +41,13 @@ EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, 
 
 /// Throws where extents disagree within a term, or with the output's. `extents`: of its labels; `term`: its number, 0
 /// where there is one; `grown`: the output's extents are those of the first operands.
-EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const labelled_block& output,
-                                   std::span<const labelled_block> operands, std::span<index> extents, int term,
+EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const strided_block& output,
+                                   std::span<const strided_block> operands, std::span<index> extents, int term,
                                    bool grown) {
     std::fill(extents.begin(), extents.end(), -1);
     for (std::size_t number = 0; number <= operands.size(); ++number) {
         const bool is_output = number == operands.size();
-        const labelled_block& block = is_output ? output : operands[number];
+        const strided_block& block = is_output ? output : operands[number];
         const label_id label = merge_extents(extents, block);
         if (label == no_label) {
             continue;
@@ -70,32 +70,31 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
 }
 
 /// The leaf reads each element of the output where that is written, and no other.
-EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const labelled_block& leaf) {
-    bool same = leaf.handle.pieces == nullptr && leaf.handle.data == output.handle.data &&
-                leaf.handle.element.bytes == output.handle.element.bytes && leaf.labels.size() == output.labels.size();
+EINPARALLEL_INLINE bool is_read_in_place(const strided_block& output, const strided_block& leaf) {
+    bool same = leaf.pieces == nullptr && leaf.data == output.data && leaf.element.bytes == output.element.bytes &&
+                leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
         const auto read = find_in(leaf.labels, output.labels[dimension]);
-        same = read != leaf.labels.end() &&
-               (output.handle.strides[dimension] == leaf.handle.strides[read - leaf.labels.begin()] ||
-                output.handle.extents[dimension] <= 1);
+        same = read != leaf.labels.end() && (output.strides[dimension] == leaf.strides[read - leaf.labels.begin()] ||
+                                             output.extents[dimension] <= 1);
     }
     return same;
 }
 
 /// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
-EINPARALLEL_INLINE void check_leaf(const labelled_block& output, const statement_leaf& leaf) {
-    check_readable(leaf.block.handle);
-    require(!overlap(output.handle, leaf.block.handle) || (leaf.in_place && is_read_in_place(output, leaf.block)),
+EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_leaf& leaf) {
+    check_readable(leaf.block);
+    require(!overlap(output, leaf.block) || (leaf.in_place && is_read_in_place(output, leaf.block)),
             {"einsum: the output is also an operand",
              leaf.in_place ? " and is not read element for element where it is written" : "",
              ": give the result memory of its own"});
 }
 
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
-                                                         std::span<const block_handle> blocks) {
+                                                         std::span<const strided_block> blocks) {
     std::vector<statement_leaf> leaves;
     const label_id* labels = form.operands;
-    for (const block_handle& block : blocks.subspan(1)) {
+    for (const strided_block& block : blocks.subspan(1)) {
         leaves.push_back({{block, {labels, block.extents.size()}}, form.in_place, false});
         labels += block.extents.size();
     }
@@ -104,13 +103,13 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
 }
 
 /// Every extent is 0, and there is one.
-EINPARALLEL_INLINE bool lacks_extents(const block_handle& output) {
+EINPARALLEL_INLINE bool lacks_extents(const strided_block& output) {
     return !output.extents.empty() && all_in(output.extents, [](index extent) { return extent == 0; });
 }
 
 /// An output without extents takes those that the leaves' labels have. Throws where none of them has a label.
 EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const statement_leaf> leaves,
-                                 const growing_array& array, labelled_block& output) {
+                                 const growing_array& array, strided_block& output) {
     small_vector<index, 8> extents;
     for (const label_id label : output.labels) {
         index known = -1;
@@ -122,11 +121,10 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
                              "ep::array<double, 2> Z({m, n})"});
         extents.push_back(known);
     }
-    array.elements->reset(
-        new_elements({extents.data(), extents.size()}, output.handle.element.bytes, first_elements::zeros));
-    output.handle.data = array.elements->get();
+    array.elements->reset(new_elements({extents.data(), extents.size()}, output.element.bytes, first_elements::zeros));
+    output.data = array.elements->get();
     std::copy(extents.begin(), extents.end(), array.extents);
-    dense_strides(output.handle.extents, array.strides);
+    dense_strides(output.extents, array.strides);
 }
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
@@ -146,61 +144,52 @@ EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
 
 /// Extents agree, the output is dense, and operands are nowhere near it, or are `in_place` and read element for element
 /// where it is written: nothing else can be wrong. Extents are known by label, −1 where no block has one.
-EINPARALLEL_INLINE bool is_plain(const labelled_block& output, std::span<const labelled_block> operands, bool in_place,
+EINPARALLEL_INLINE bool is_plain(const strided_block& output, std::span<const strided_block> operands, bool in_place,
                                  std::span<index> extents) {
     std::fill(extents.begin(), extents.end(), -1);
-    const auto [begin, end] = output.handle.touched();
-    bool plain = merge_extents(extents, output) == no_label && output.handle.data != nullptr && begin != end &&
-                 is_dense(output.handle.extents, output.handle.strides);
-    for (const labelled_block& operand : operands) {
-        const auto [from, to] = operand.handle.touched();
-        plain = merge_extents(extents, operand) == no_label && plain && operand.handle.data != nullptr && from != to &&
+    const auto [begin, end] = output.touched();
+    bool plain = merge_extents(extents, output) == no_label && output.data != nullptr && begin != end &&
+                 is_dense(output.extents, output.strides);
+    for (const strided_block& operand : operands) {
+        const auto [from, to] = operand.touched();
+        plain = merge_extents(extents, operand) == no_label && plain && operand.data != nullptr && from != to &&
                 (to <= begin || end <= from || (in_place && is_read_in_place(output, operand)));
     }
     return plain;
 }
 
-EINPARALLEL_INLINE operand_block read_block(const labelled_block& operand) {
-    return {operand.handle.data, operand.labels, {operand.handle.strides, operand.labels.size()}};
-}
-EINPARALLEL_INLINE output_block written_block(const labelled_block& output) {
-    return {const_cast<void*>(output.handle.data), output.labels, {output.handle.strides, output.labels.size()}};
-}
-
-EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
-                                           small_vector<index, 16>& extents, operand_block* operands, growth grow) {
-    labelled_block output{blocks[0], {form.output, blocks[0].extents.size()}};
-    if (grow != nullptr && lacks_extents(output.handle)) {
+EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
+                                           small_vector<index, 16>& extents, strided_block* operands, growth grow) {
+    strided_block output{blocks[0], {form.output, blocks[0].extents.size()}};
+    if (grow != nullptr && lacks_extents(output)) {
         let_grow(form.names, leaves_of(form, blocks), *grow, output);
     }
     extents.resize(form.names.size());
-    labelled_block read[2];
     const label_id* labels = form.operands;
     const std::size_t count = blocks.size() - 1;
     for (std::size_t operand = 0; operand < count; ++operand) {
-        read[operand] = {blocks[operand + 1], {labels, blocks[operand + 1].extents.size()}};
-        operands[operand] = read_block(read[operand]);
+        operands[operand] = {blocks[operand + 1], {labels, blocks[operand + 1].extents.size()}};
         labels += operands[operand].labels.size();
     }
-    if (!is_plain(output, {read, count}, form.in_place, extents)) {
+    if (!is_plain(output, {operands, count}, form.in_place, extents)) {
         immediate_builder(form.names, output, leaves_of(form, blocks), nullptr);
     }
     fill_in(extents);
-    return {extents, {operands, count}, written_block(output), form.mode};
+    return {extents, {operands, count}, output, form.mode};
 }
 
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,
-                                                        const labelled_block& target,
+                                                        const strided_block& target,
                                                         std::span<const statement_leaf> leaves, growth grow)
     : names_(names), target_(target), extents_(names.size()) {
-    const bool grown = grow != nullptr && lacks_extents(target.handle);
+    const bool grown = grow != nullptr && lacks_extents(target);
     if (grown) {
         let_grow(names, leaves, *grow, target_);
     }
-    check_readable(target_.handle);
-    expect(!shares_places(target_.handle.extents, target_.handle.strides),
+    check_readable(target_);
+    expect(!shares_places(target_.extents, target_.strides),
            "einsum: the output has strides by which several of its elements share one place");
-    small_vector<labelled_block, 8> term;
+    small_vector<strided_block, 8> term;
     const bool alone = std::count_if(leaves.begin(), leaves.end(), [](auto& leaf) { return leaf.ends_term; }) == 1;
     int number = alone ? 0 : 1;
     for (const statement_leaf& leaf : leaves) {
@@ -215,10 +204,10 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
 
 EINPARALLEL_VIRTUAL immediate_builder::~immediate_builder() = default;
 
-EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const labelled_block> operands) {
+EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const strided_block> operands) {
     std::fill(extents_.begin(), extents_.end(), -1);
     merge_extents(extents_, target_);
-    for (const labelled_block& operand : operands) {
+    for (const strided_block& operand : operands) {
         merge_extents(extents_, operand);
     }
     fill_in(extents_);
@@ -226,9 +215,9 @@ EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const l
 }
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, label_span out,
-                                                                    std::span<const labelled_block> operands,
+                                                                    std::span<const strided_block> operands,
                                                                     element_type element, block_work work) {
-    labelled_block made = target_;
+    strided_block made = target_;
     learn_extents(operands);
     if (!sink) {
         memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
@@ -240,21 +229,12 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         own.bytes.reset(new_lines(count * element.bytes));
         made = {{own.bytes.get(), own.extents, own.strides.data(), element}, out};
     }
-    small_vector<operand_block, 8> blocks;
-    small_vector<const operand_pieces*, 8> pieces;
-    small_vector<std::size_t, 8> bytes;
-    for (const labelled_block& operand : operands) {
-        blocks.push_back(read_block(operand));
-        pieces.push_back(operand.handle.pieces);
-        bytes.push_back(operand.handle.element.bytes);
-    }
-    in_parts({extents_, {blocks.data(), blocks.size()}, written_block(made), sink.value_or(write_mode::overwrite)},
-             {pieces.data(), pieces.size()}, {bytes.data(), bytes.size()}, element.bytes, work);
-    return made.handle;
+    in_parts({extents_, operands, made, sink.value_or(write_mode::overwrite)}, work);
+    return made;
 }
 
 EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
-                                  std::span<const labelled_block> operands, function_ref<void()> work) {
+                                  std::span<const strided_block> operands, function_ref<void()> work) {
     try {
         work();
     } catch (const integer_divided_by_zero& failed) {
@@ -264,12 +244,12 @@ EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label
 }
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination sink, label_span out,
-                                                                     std::span<const labelled_block> operands,
+                                                                     std::span<const strided_block> operands,
                                                                      const join_work& work,
                                                                      const op_program& /*nobody_asks*/) {
     if (work.has_places) {
         const index_span extents = learn_extents(operands);
-        for (const labelled_block& operand : operands) {
+        for (const strided_block& operand : operands) {
             for (const label_id label : operand.labels) {
                 require(label == no_label || extents[std::size_t(label)] > 0 || found_in(label, out),
                         {"einsum: argmax or argmin over label ", names_[std::size_t(label)], ", which has extent 0"});
@@ -280,35 +260,31 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination
                [&](const block_call& block) { run_named(names_, out, operands, [&] { run_join(block, work); }); });
 }
 
-EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
-                                        std::span<const labelled_block> operands, std::uint64_t ends,
+EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const strided_block& target,
+                                        std::span<const strided_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow) {
     small_vector<index, 16> extents(names.size());
-    if ((grow != nullptr && lacks_extents(target.handle)) || !is_plain(target, operands, true, extents)) {
-        const std::vector<statement_leaf> leaves = list_of(operands, [&, ends](const labelled_block& operand) mutable {
+    if ((grow != nullptr && lacks_extents(target)) || !is_plain(target, operands, true, extents)) {
+        const std::vector<statement_leaf> leaves = list_of(operands, [&, ends](const strided_block& operand) mutable {
             return statement_leaf{operand, true, (std::exchange(ends, ends >> 1) & 1) != 0};
         });
         immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
         return;
     }
     fill_in(extents);
-    small_vector<operand_block, 8> blocks;
-    for (const labelled_block& operand : operands) {
-        blocks.push_back(read_block(operand));
-    }
-    const block_call call{extents, {blocks.data(), blocks.size()}, written_block(target), mode};
+    const block_call call{extents, operands, target, mode};
     run_named(names, target.labels, operands, [&] { run_join(call, work); });
 }
 
-EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const labelled_block& target,
-                                      std::span<const labelled_block> operands, const select_work& work,
-                                      write_mode mode, growth grow) {
+EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const strided_block& target,
+                                      std::span<const strided_block> operands, const select_work& work, write_mode mode,
+                                      growth grow) {
     std::vector<std::string_view> all(names.begin(), names.end());
     std::vector<statement_leaf> leaves = list_of(operands, [](const auto& operand) { return statement_leaf{operand}; });
     leaves.back().ends_term = true;
-    std::vector<labelled_block> read(operands.begin(), operands.end());
+    std::vector<strided_block> read(operands.begin(), operands.end());
     // The places along each such label, which a block of it begins with: only parts of a statement look further.
-    const index step = operands.front().handle.pieces == nullptr ? 0 : 1;
+    const index step = operands.front().pieces == nullptr ? 0 : 1;
     const std::size_t count = work.indices.size();
     std::vector<label_id> labels(count);
     std::vector<std::shared_ptr<index[]>> places(count);

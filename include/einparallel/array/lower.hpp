@@ -3,14 +3,15 @@
 // an expression where a reduction ends and hands each piece, labels and kernel, to a builder that executes or records
 // it.
 //
-// A builder has a type `handle` and
+// A builder has a type `handle`, what makes a vertex, and `operand_type`, that with a label id for each of its
+// dimensions; and
 //   static constexpr bool records                         its vertices outlive the statement, and tell their program
 //   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make, program) one vertex by functions that make its functor_join, and
 //                                                         its program
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
-//   static bool lies_in_pieces(const handle&)             rows of it are not whole
+//   static bool lies_in_pieces(const operand_type&)       rows of it are not whole
 // and handle_of(const Operand&) gives a leaf's data,
 // where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
 // statement passes in.
@@ -34,17 +35,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand of one vertex: who makes it, and a label id for each of its dimensions.
-template <class Handle>
-struct labelled_handle {
-    Handle handle;
-    label_span labels;
-};
-
 /// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, label_span out,
-               const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
+               const std::array<typename Builder::operand_type, Count>& operands) {
     using Join = functor_join<Out, Op, decltype(flatten_tree(tree)), In...>;
     return builder.template emit<Out>(
         sink, out, std::span(operands), [&] { return Join(op, flatten_tree(tree)); },
@@ -55,7 +49,7 @@ template <class Builder, class Statement>
 class lowering {
 public:
     using handle = typename Builder::handle;
-    using operand = labelled_handle<handle>;
+    using operand = typename Builder::operand_type;
 
     explicit lowering(Builder& builder) : builder_(builder) {}
 
@@ -148,7 +142,7 @@ private:
     struct operand_list {
         lowering& lower;
         operand* operands;
-        join_work& work;
+        std::size_t count = 0;
 
         template <class E>
         auto leaf(const E& node) {
@@ -160,9 +154,8 @@ private:
         }
         template <class T, class E>
         value_at<T> listed(const E& node) {
-            const std::size_t number = work.bytes.size();
+            const std::size_t number = count++;
             operands[number] = lower.as_operand(node);
-            work.bytes.push_back(sizeof(T));
             return {row_name(number), op_register(number)};
         }
     };
@@ -178,7 +171,7 @@ private:
         join_work work;
         work.rows.operands = sizeof...(In);
         work.reduction = row_reduction_of<Out>(op);
-        operand_list leaves{*this, operands.data(), work};
+        operand_list leaves{*this, operands.data()};
         node_writer<Op, call_writer<true, Builder::records>, operand_list>({work, &program}, leaves)
             .template write_all<Out>(inner);
         return builder_.join(sink, out, std::span(std::as_const(operands)), work, program);
@@ -215,7 +208,7 @@ private:
     operand in_one_piece(const E& node) {
         using T = computed_t<typename E::value_type>;
         const std::array<operand, 1> x{computed_operand(node)};
-        return Builder::lies_in_pieces(x[0].handle)
+        return Builder::lies_in_pieces(x[0])
                    ? operand{builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels}
                    : x[0];
     }

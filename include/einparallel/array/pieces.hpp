@@ -63,10 +63,7 @@ struct operand_pieces {
     const void* elsewhere = nullptr;
 };
 
-/// Calls `work` for parts of the call that read one piece of every operand. `pieces` and bytes of an element are by
-/// operand; null: the block is all of the operand.
-EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand_pieces* const> pieces,
-                                 std::span<const std::size_t> operand_bytes, std::size_t output_bytes,
-                                 function_ref<void(const block_call&)> work);
+/// Calls `work` for parts of the call that read one piece of every operand.
+EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const block_call&)> work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

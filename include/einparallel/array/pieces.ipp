@@ -166,16 +166,14 @@ EINPARALLEL_INLINE void cut_into_boxes(
     compute(compute);
 }
 
-EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand_pieces* const> pieces,
-                                 std::span<const std::size_t> operand_bytes, std::size_t output_bytes,
-                                 function_ref<void(const block_call&)> work) {
-    if (all_in(pieces, [](const operand_pieces* each) { return each == nullptr; })) {
+EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const block_call&)> work) {
+    if (all_in(call.operands, [](const strided_block& each) { return each.pieces == nullptr; })) {
         work(call);
         return;
     }
     const std::vector<interval> ranges = list_of(call.extents, [](index extent) { return interval{0, extent}; });
-    const std::vector<boxed_read> reads = list_of(pieces, [](const operand_pieces* each) {
-        return each == nullptr ? boxed_read{} : boxed_read{each->at, each->boxes};
+    const std::vector<boxed_read> reads = list_of(call.operands, [](const strided_block& each) {
+        return each.pieces == nullptr ? boxed_read{} : boxed_read{each.pieces->at, each.pieces->boxes};
     });
     const auto compute = [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
         small_vector<index, 16> extents;
@@ -184,36 +182,38 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, std::span<const operand
             extents.push_back(range.size());
             starts.push_back(range.begin);
         }
-        const auto place_of = [&](const void* data, const auto& block, std::size_t bytes) {
+        // The first element of the part.
+        const auto go_to_part = [&](strided_block& block) {
             index offset = 0;
             for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
                 const label_id label = block.labels[dimension];
                 offset += label == no_label ? 0 : part[std::size_t(label)].begin * block.strides[dimension];
             }
-            return static_cast<const std::byte*>(data) + offset * index(bytes);
+            block.data = static_cast<std::byte*>(block.data) + offset * index(block.element.bytes);
         };
-        std::vector<operand_block> operands(call.operands.begin(), call.operands.end());
+        std::vector<strided_block> operands(call.operands.begin(), call.operands.end());
         std::vector<std::vector<index>> strides(operands.size());
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            operand_block& block = operands[operand];
-            const std::size_t bytes = operand_bytes[operand];
-            if (const operand_pieces* const from = pieces[operand]; from != nullptr) {
+            strided_block& block = operands[operand];
+            if (const operand_pieces* const from = block.pieces; from != nullptr) {
                 std::vector<index>& along = strides[operand];
                 along.assign(block.labels.size(), 0);
-                block = {from->elsewhere, block.labels, along};
+                block = {from->elsewhere, block.element, block.labels, along};
                 if (const std::size_t place = found[operand]; place != in_no_box) {
                     const operand_pieces::piece& read = from->pieces[place];
                     const index first =
                         strides_of_read(from->at, block.labels, from->boxes[place], read.strides, along);
-                    block.data = static_cast<const std::byte*>(read.data) + first * index(bytes);
+                    block = {static_cast<const std::byte*>(read.data) + first * index(block.element.bytes),
+                             block.element, block.labels, along};
                 }
             }
-            block.data = place_of(block.data, block, bytes);
+            go_to_part(block);
         }
-        const void* const output = place_of(call.output.data, call.output, output_bytes);
+        strided_block output = call.output;
+        go_to_part(output);
         work({{extents.data(), extents.size()},
               operands,
-              {const_cast<void*>(output), call.output.labels, call.output.strides},
+              output,
               combines ? write_mode::combine : call.mode,
               call.hook,
               {starts.data(), starts.size()}});

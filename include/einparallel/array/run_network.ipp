@@ -11,13 +11,13 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
-    destination sink, label_span out, std::span<const labelled_block> operands,
+    destination sink, label_span out, std::span<const strided_block> operands,
     const std::vector<pairwise_contraction>* order, element_type element,
     function_ref<void(bool is_last, const block_call&)> contract, kept_results* kept) {
     std::size_t tensor = operands.size();
     return contract_in_order(
         order != nullptr ? *order : order_of_operands(learn_extents(operands), out, labels_of(operands)), out, operands,
-        [&](bool is_last, label_span labels, std::span<const labelled_block> read) {
+        [&](bool is_last, label_span labels, std::span<const strided_block> read) {
             const std::size_t result = tensor++;
             const bool is_kept = kept != nullptr && !kept->varies.empty() && !kept->varies[result];
             if (is_kept && kept->is_made) {
@@ -26,14 +26,14 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
             const handle made = run(is_last ? sink : std::nullopt, labels, read, element,
                                     [&](const block_call& block) { contract(is_last, block); });
             std::erase_if(temporaries_, [&](const auto& own) {
-                const auto is_it = [&](const block_handle& each) { return each.data == own->bytes.get(); };
-                return any_in(read, [&](const labelled_block& each) { return is_it(each.handle); }) &&
+                const auto is_it = [&](const strided_block& each) { return each.data == own->bytes.get(); };
+                return any_in(read, [&](const strided_block& each) { return is_it(each); }) &&
                        (kept == nullptr || is_kept || !any_in(kept->made, is_it));
             });
             if (is_kept) {
-                for (block_handle& each : kept->made) {
-                    const bool is_gone = any_in(read, [&](const auto& one) { return one.handle.data == each.data; });
-                    each = is_gone ? block_handle() : each;
+                for (strided_block& each : kept->made) {
+                    const bool is_gone = any_in(read, [&](const auto& one) { return one.data == each.data; });
+                    each = is_gone ? strided_block() : each;
                 }
                 kept->made[result] = made;
             }
@@ -41,25 +41,25 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::chain(
         });
 }
 
-EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_block> operands, std::size_t most_bytes,
+EINPARALLEL_INLINE void immediate_builder::network(std::span<const strided_block> operands, std::size_t most_bytes,
                                                    block_work contract) {
     const index_span learnt = learn_extents(operands);
     const std::vector<index> extents(learnt.begin(), learnt.end());
     const label_span out = target_.labels;
-    const element_type element = target_.handle.element;
+    const element_type element = target_.element;
     const sliced_order found = order_within(extents, out, labels_of(operands), element.bytes, most_bytes);
 
     // A label that is fixed becomes none, and every block begins at its index.
-    std::vector<labelled_block> part(operands.begin(), operands.end());
+    std::vector<strided_block> part(operands.begin(), operands.end());
     part.push_back(target_);
-    std::vector<std::vector<label_id>> labels = labels_of(std::span<const labelled_block>(part));
+    std::vector<std::vector<label_id>> labels = labels_of(std::span<const strided_block>(part));
     std::vector<index> steps;  // in bytes, by fixed label and block
     for (const label_id fixed : found.fixed) {
         for (std::size_t block = 0; block < part.size(); ++block) {
             index& step = steps.emplace_back(0);
             for (std::size_t dimension = 0; dimension < labels[block].size(); ++dimension) {
                 if (labels[block][dimension] == fixed) {
-                    step += part[block].handle.strides[dimension] * index(element.bytes);
+                    step += part[block].strides[dimension] * index(element.bytes);
                     labels[block][dimension] = no_label;
                 }
             }
@@ -68,8 +68,8 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
     }
     index parts = 1;
     for_each_in(found.fixed, [&](label_id fixed) { parts *= extents[std::size_t(fixed)]; });
-    kept_results kept{found.varies, std::vector<block_handle>(found.varies.size())};
-    const std::vector<labelled_block> first = part;
+    kept_results kept{found.varies, std::vector<strided_block>(found.varies.size())};
+    const std::vector<strided_block> first = part;
     for (index number = 0; number < parts; ++number) {
         write_mode mode = write_mode::overwrite;
         part = first;
@@ -78,7 +78,7 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const labelled_bloc
             const std::size_t block = step % part.size();
             const label_id fixed = found.fixed[step / part.size()];
             const index at = rest % extents[std::size_t(fixed)];
-            part[block].handle.data = static_cast<const std::byte*>(part[block].handle.data) + at * steps[step];
+            part[block].data = static_cast<std::byte*>(part[block].data) + at * steps[step];
             if (block + 1 == part.size()) {
                 rest /= extents[std::size_t(fixed)];
                 mode = at == 0 || found_in(fixed, out) ? mode : write_mode::combine;

@@ -82,13 +82,13 @@ public:
     }
     /// Of an einsum into an output that is no operand. @param blocks  the output and the operands, which are replaced
     /// by what is seen of them
-    [[nodiscard]] product_form form(std::span<const std::string_view> names, std::span<block_handle> blocks) {
+    [[nodiscard]] product_form form(std::span<const std::string_view> names, std::span<strided_block> blocks) {
         for (std::size_t operand = 0; operand + 1 < blocks.size(); ++operand) {
             blocks[operand + 1] = seen(operand, blocks[operand + 1]);
         }
         return {names, output_.data(), dimensions_.data(), write_mode::overwrite, false};
     }
-    [[nodiscard]] block_handle seen(std::size_t operand, const block_handle& given) {
+    [[nodiscard]] strided_block seen(std::size_t operand, const strided_block& given) {
         expect(failure_.empty(), failure_);
         if (functions(operand).empty()) {
             return given;
@@ -100,8 +100,8 @@ public:
         const std::span<index> strides = std::span(numbers).subspan(labels.size());
         const std::size_t rank = given.extents.size();
         const index offset = strides_of_read(functions(operand), labels, no_box(rank), {given.strides, rank}, strides);
-        block_handle made = given;
-        made.data = static_cast<const std::byte*>(given.data) + offset * index(given.element.bytes);
+        strided_block made = given;
+        made.data = static_cast<std::byte*>(given.data) + offset * index(given.element.bytes);
         made.extents = std::span(numbers).first(labels.size());
         made.strides = strides.data();
         return made;

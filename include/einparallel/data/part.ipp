@@ -73,7 +73,7 @@ EINPARALLEL_SELDOM strided_box strided_box::at(index_span lower) const {
 /// From the lowest byte to behind the highest; nothing where there is no element.
 EINPARALLEL_SELDOM std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
     const std::vector<index> extents = extents_of(of.held);
-    const block_handle block{of.data, extents, of.strides.data(), of.element};
+    const strided_block block{of.data, extents, of.strides.data(), of.element};
     return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : block.touched();
 }
 

@@ -183,9 +183,9 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
         }
         copy_on_device(on, {{box.data(), box.size()},
                             call.output.data,
-                            call.output.strides,
+                            call.output.steps(),
                             call.operands.back().data,
-                            call.operands.back().strides,
+                            call.operands.back().steps(),
                             work.element.bytes});
     }
     for_each_join({sizes, 2 + count}, nest, part, [&](const launch::strided_join& each) {

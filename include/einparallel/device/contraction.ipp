@@ -81,8 +81,8 @@ EINPARALLEL_INLINE std::optional<std::pair<device_contraction, std::complex<doub
         return {};
     }
     const element_type operand = program.instructions().front().type();
-    const bool is_of_halves = half_code_of(operand) != 0 && program.type() == element_type_of<float>();
-    if (half_code_of(program.type()) != 0 || (operand != program.type() && !is_of_halves) ||
+    const bool is_of_halves = is_half_type(operand) && program.type() == element_type_of<float>();
+    if (is_half_type(program.type()) || (operand != program.type() && !is_of_halves) ||
         program.instructions()[1].type() != operand) {
         return {};
     }

@@ -34,7 +34,7 @@ public:
         best_.element = type;
         best_.operand = of_operands.bytes == 0 ? type : of_operands;
         best_.mode = call.mode;
-        in_place_ = any_in(call.operands, [&](const operand_block& operand) {
+        in_place_ = any_in(call.operands, [&](const strided_block& operand) {
             return operand.data != nullptr && operand.data == call.output.data;
         });
     }

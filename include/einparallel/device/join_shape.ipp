@@ -17,12 +17,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An element type in device code.
 inline cell_type cell_type_of(element_type type) {
-    const stored_code half = half_code_of(type);
-    const auto kind = half != 0          ? (half == half_code<float16> ? cell_kind::f16 : cell_kind::b16)
-                      : type.kind == 'f' ? (type.bytes == 4 ? cell_kind::f32 : cell_kind::f64)
-                      : type.kind == 'c' ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)
-                      : type.kind == 'i' ? cell_kind::whole
-                                         : cell_kind::natural;
+    const auto kind = type == element_type_of<float16>()    ? cell_kind::f16
+                      : type == element_type_of<bfloat16>() ? cell_kind::b16
+                      : type.kind == 'f'                    ? (type.bytes == 4 ? cell_kind::f32 : cell_kind::f64)
+                      : type.kind == 'c'                    ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)
+                      : type.kind == 'i'                    ? cell_kind::whole
+                                                            : cell_kind::natural;
     return {kind, std::uint8_t(type.bytes), type.kind == 'b'};
 }
 
@@ -48,7 +48,7 @@ inline op_code plain_code(const op_program& program) {
     const auto instructions = program.instructions();
     const element_type type = program.type();
     const bool all_alike = all_in(instructions, [&](const op_instruction& each) { return each.type() == type; });
-    if (!all_alike || (type.kind != 'f' && type.kind != 'c') || half_code_of(type) != 0) {
+    if (!all_alike || (type.kind != 'f' && type.kind != 'c') || is_half_type(type)) {
         return op_code::opaque;
     }
     if (instructions.size() == 1 && program.operand_count() == 1) {

@@ -141,10 +141,10 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     made->elements.reset(new_elements(made->extents, element.bytes, first_elements::unwritten));
     std::vector<index> strides(made->extents);
     dense_strides(made->extents, strides.data());
-    std::vector<labelled_block> read;
+    std::vector<strided_block> read;
     std::vector<statement_leaf> leaves;
     for (const unranked_operand& operand : operands) {
-        const block_handle given{operand.data, operand.extents, operand.strides.data(), element};
+        const strided_block given{operand.data, operand.extents, operand.strides.data(), element};
         read.push_back({labels.seen(read.size(), given), labels.of(read.size())});
         leaves.push_back({read.back(), false, read.size() == operands.size()});
     }

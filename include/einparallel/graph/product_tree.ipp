@@ -18,7 +18,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A contraction that takes its turn in any order. Kernels of those that read halves know which operands they are.
 EINPARALLEL_SELDOM bool may_take_turns(const vertex& each) {
     return each.is_free_contraction() && !any_in(each.operands, [](const std::shared_ptr<vertex>& operand) {
-               return half_code_of(operand->element) != 0;
+               return is_half_type(operand->element);
            });
 }
 

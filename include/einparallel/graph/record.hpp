@@ -63,7 +63,10 @@ inline const vertex* tensor_read_by(const std::shared_ptr<vertex>& handle) {
 class recording_builder {
 public:
     using handle = std::shared_ptr<vertex>;
-    using operand_type = labelled_handle<handle>;
+    struct operand_type {
+        std::shared_ptr<vertex> handle;
+        label_span labels;
+    };
 
     explicit recording_builder(std::span<const std::string_view> names) : names_(names) {}
 
@@ -72,7 +75,7 @@ public:
     using destination = std::optional<last_vertex>;
 
     static constexpr bool records = true;
-    static bool lies_in_pieces(const handle& read) { return read->is_view(); }
+    static bool lies_in_pieces(const operand_type& read) { return read.handle->is_view(); }
 
     EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, label_span out,
                                                  std::span<const operand_type> operands, const join_work& work,
@@ -94,11 +97,11 @@ public:
             return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, operands.size()),
                                      make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
         } else {
-            stored_codes stored = 0;
-            for (std::size_t operand = Count; operand-- > 0;) {
-                stored = stored << 4U | stored_code_of(operands[operand].handle->element, element_type_of<Out>());
+            std::array<element_type, Count> types;
+            for (std::size_t operand = 0; operand < Count; ++operand) {
+                types[operand] = operands[operand].handle->element;
             }
-            return record(sink, out, operands, make_product_kernel<Out>(scale, Count, stored));
+            return record(sink, out, operands, make_product_kernel<Out>(scale, types));
         }
     }
 

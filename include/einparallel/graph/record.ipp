@@ -80,7 +80,7 @@ inline const std::shared_ptr<vertex>& read_by(const std::shared_ptr<vertex>& han
 }
 
 /// "operand 2 ('B')", "operand 2 (generate)".
-EINPARALLEL_SELDOM std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
+EINPARALLEL_SELDOM std::string operand_name(std::span<const recording_builder::operand_type> operands,
                                             std::size_t position) {
     const vertex& read = *read_by(operands[position].handle);
     const std::string name = !read.name.empty()       ? "'" + read.name + "'"

@@ -2,28 +2,53 @@
 // A call on strided blocks: what every kind of work gets.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace einparallel {
 
 class progress_hook;
 
-/// One operand of a call on blocks: its first element, and per dimension the label and the stride (in elements, any
-/// sign).
-struct operand_block {
-    const void* data = nullptr;
-    label_span labels;
-    index_span strides;
-};
+namespace EINPARALLEL_DETAIL {
 
-/// The output of a call on blocks. No two of its elements share an address.
-struct output_block {
-    void* data = nullptr;
-    label_span labels;
-    index_span strides;
+struct operand_pieces;  // array/pieces.hpp
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// Strided memory that an einsum reads or writes: one value from where a tensor is named to where its elements are
+/// computed with. Extents, strides and labels are by dimension and live elsewhere, as long as the statement.
+struct strided_block {
+    void* data = nullptr;            ///< the first element; of an operand, it is only read
+    index_span extents{};            ///< none in calls, which know them by label
+    const index* strides = nullptr;  ///< in elements, any sign; no two elements of an output share an address
+    label_span labels{};             ///< none until the statement says them
+    element_type element{};
+    const detail::operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
+
+    strided_block() = default;
+    strided_block(const void* first, index_span sizes, const index* steps, element_type type,
+                  const detail::operand_pieces* in = nullptr)
+        : data(const_cast<void*>(first)), extents(sizes), strides(steps), element(type), pieces(in) {}
+    strided_block(const strided_block& of, label_span names) : strided_block(of) { labels = names; }
+    /// In a call.
+    strided_block(const void* first, element_type type, label_span names, index_span steps)
+        : data(const_cast<void*>(first)), strides(steps.data()), labels(names), element(type) {}
+    template <Element T>
+    strided_block(const T* first, label_span names, index_span steps)
+        : strided_block(first, element_type_of<T>(), names, steps) {}
+    template <Element T>
+    strided_block(T* first, label_span names, index_span steps)
+        : strided_block(first, element_type_of<T>(), names, steps) {}
+
+    [[nodiscard]] index_span steps() const { return {strides, labels.size()}; }
+    /// The lowest and one past the highest address of its elements; equal where there are none. @pre one block, with
+    /// extents
+    EINPARALLEL_INLINE [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> touched() const;
 };
 
 /// The stride of a label in a block; of several dimensions that carry it, along their diagonal.
@@ -46,8 +71,8 @@ enum class write_mode : std::uint8_t {
 /// itself.
 struct block_call {
     index_span extents;
-    std::span<const operand_block> operands;
-    output_block output;
+    std::span<const strided_block> operands;
+    strided_block output;
     write_mode mode = write_mode::overwrite;
     progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
     index_span first{};             ///< where the block begins along each label, for sentences; none: at 0

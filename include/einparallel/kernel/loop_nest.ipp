@@ -12,12 +12,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1), hook(call.hook) {
     small_vector<std::int16_t, 32> loop_of(call.extents.size(), -1);
-    const auto visit = [&](std::size_t slot, label_span labels, index_span moves) {
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            if (labels[dimension] == no_label) {
+    const auto visit = [&](std::size_t slot, const strided_block& tensor) {
+        for (std::size_t dimension = 0; dimension < tensor.labels.size(); ++dimension) {
+            if (tensor.labels[dimension] == no_label) {
                 continue;
             }
-            const auto label = std::size_t(labels[dimension]);
+            const auto label = std::size_t(tensor.labels[dimension]);
             const index extent = call.extents[label];
             if (extent == 1) {
                 continue;
@@ -30,12 +30,12 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
                 loop_of[label] = std::int16_t(extents.size());
                 add(extent);
             }
-            of(std::size_t(loop_of[label]))[slot] += moves[dimension];
+            of(std::size_t(loop_of[label]))[slot] += tensor.strides[dimension];
         }
     };
-    visit(0, call.output.labels, call.output.strides);
+    visit(0, call.output);
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        visit(operand + 1, call.operands[operand].labels, call.operands[operand].strides);
+        visit(operand + 1, call.operands[operand]);
     }
     fuse();
 }

@@ -70,11 +70,10 @@ struct row_program {
 struct join_work {
     row_program rows;
     row_reduction reduction;
-    tile_kernel tiles;                    ///< without a function where there are none
-    small_vector<std::uint8_t, 8> bytes;  ///< of an element of each operand
-    small_vector<row_call, 8> calls;      ///< by instruction of the program that calls something, in their order
-    bool divides_integers = false;        ///< by what may be zero
-    bool has_places = false;              ///< of an extreme element, of which there must be one
+    tile_kernel tiles;                ///< without a function where there are none
+    small_vector<row_call, 8> calls;  ///< by instruction of the program that calls something, in their order
+    bool divides_integers = false;    ///< by what may be zero
+    bool has_places = false;          ///< of an extreme element, of which there must be one
 };
 
 /// Where the value of a node is: for steps, and in a register of the program.
@@ -292,7 +291,6 @@ public:
         join_work made;
         made.reduction = row_reduction_of<Out>(reduce);
         made.rows.operands = sizeof...(In);
-        (made.bytes.push_back(sizeof(In)), ...);
         write(made, function);
         return made;
     }

@@ -19,8 +19,22 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// An operand as rows read it.
 struct row_operand {
     const std::byte* data = nullptr;
-    index bytes = 0;         ///< of an element
-    stored_code stored = 0;  ///< its type, where that is not the one that is computed with
+    element_type element{};
+
+    row_operand() = default;
+    row_operand(const void* first, element_type type) : data(static_cast<const std::byte*>(first)), element(type) {}
+
+    /// Its elements are those of a T.
+    template <class T>
+    [[nodiscard]] bool is() const {
+        return element == element_type_of<T>();
+    }
+    template <class T>
+    [[nodiscard]] const T* elements() const {
+        return reinterpret_cast<const T*>(data);
+    }
+    [[nodiscard]] index bytes() const { return index(element.bytes); }
+    [[nodiscard]] const std::byte* at(index offset) const { return data + offset * bytes(); }
 };
 using row_operands = small_vector<row_operand, 4>;
 
@@ -28,7 +42,7 @@ using row_operands = small_vector<row_operand, 4>;
 template <class... T>
 row_operands row_operands_at(const T*... first) {
     row_operands list;
-    (list.push_back({reinterpret_cast<const std::byte*>(first), index(sizeof(T))}), ...);
+    (list.push_back({first, element_type_of<T>()}), ...);
     return list;
 }
 

@@ -153,7 +153,7 @@ EINPARALLEL_INLINE class gathered_rows {
 public:
     gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
         for (const row_operand& each : operands) {
-            pitch_ = std::max(pitch_, row_pitch(width * each.bytes));
+            pitch_ = std::max(pitch_, row_pitch(width * each.bytes()));
         }
     }
 
@@ -161,7 +161,7 @@ public:
 
     /// The operand's row from an offset on: `parts` parts of `length` points.
     const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index parts) {
-        const index bytes = operands_[operand].bytes;
+        const index bytes = operands_[operand].bytes();
         const std::byte* const place = operands_[operand].data + offset * bytes;
         row& own = rows_[operand];
         if (own.number < 0) {

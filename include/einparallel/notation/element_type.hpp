@@ -144,24 +144,11 @@ struct type_list {
     static constexpr std::size_t size = sizeof...(T);
 };
 
+/// Elements that are computed with as floats.
+using half_elements = type_list<float16, bfloat16>;
 template <class T>
-inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-/// Which type the elements of an operand have where it is not the one they are computed in, which is 0: its place in
-/// coded_elements, from 1 on, that of the two halves as here.
-using stored_code = std::uint64_t;
-/// Those of operands: four bits for each.
-using stored_codes = std::uint64_t;
-constexpr stored_code stored_code_in(stored_codes codes, std::size_t operand) {
-    return codes >> 4 * operand & 15U;
-}
-template <class T>
-inline constexpr stored_code half_code = std::is_same_v<T, float16>    ? 1
-                                         : std::is_same_v<T, bfloat16> ? 2
-                                                                       : 0;
-/// visit(std::type_identity<Half>()) for its code.
-constexpr auto with_half(stored_code code, const auto& visit) {
-    return code == half_code<float16> ? visit(std::type_identity<float16>()) : visit(std::type_identity<bfloat16>());
-}
+inline constexpr bool is_half =
+    []<class... Half>(type_list<Half...> /*all*/) { return (std::is_same_v<T, Half> || ...); }(half_elements());
 
 /// The type in which elements of type T are computed with.
 template <class T>
@@ -257,8 +244,8 @@ concept Element = detail::is_element<T>;
 /// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
 /// complex; and B for bfloat16, which NumPy has not. Together with its size in bytes it names an element type.
 struct element_type {
-    char kind = 'f';        ///< as in NumPy: f, c, i, u, b; or B
-    std::size_t bytes = 0;  ///< of one element
+    char kind = 'f';          ///< as in NumPy: f, c, i, u, b; or B
+    std::uint32_t bytes = 0;  ///< of one element
 
     friend constexpr bool operator==(const element_type&, const element_type&) = default;
 };
@@ -278,14 +265,23 @@ constexpr element_type element_type_of() {
 
 namespace detail {
 
-/// Which halves elements of this type are, if any.
-constexpr stored_code half_code_of(element_type element) {
-    return element == element_type_of<float16>() ? 1U : element == element_type_of<bfloat16>() ? 2U : 0U;
+/// visit(std::type_identity<T>()) for the T of a list that has this run-time value, if one has.
+template <class... T>
+constexpr void with_element_among(type_list<T...> /*list*/, element_type type, const auto& visit) {
+    static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
+}
+constexpr void with_half(element_type type, const auto& visit) {
+    with_element_among(half_elements(), type, visit);
+}
+constexpr bool is_half_type(element_type type) {
+    bool found = false;
+    with_half(type, [&](auto /*identity*/) { found = true; });
+    return found;
 }
 
 /// The type that elements of this one are computed with.
 constexpr element_type computed(element_type element) {
-    return half_code_of(element) != 0 ? element_type_of<float>() : element;
+    return is_half_type(element) ? element_type_of<float>() : element;
 }
 
 /// NumPy's short name of an element type: f8, c16, i4; B2.
@@ -293,32 +289,12 @@ inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
 
-/// All element types, by stored_code.
-using coded_elements =
+/// All element types.
+using all_elements =
     type_list<float16, bfloat16, float, double, std::complex<float>, std::complex<double>, bool, std::int8_t,
               std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-
-inline constexpr auto coded_types = []<class... T>(type_list<T...> /*all*/) {
-    return std::array{element_type_of<T>()...};
-}(coded_elements());
-
-/// visit(std::type_identity<T>()) for the T that has this run-time value.
-template <class... T>
-constexpr void with_element_among(type_list<T...> /*all*/, element_type type, const auto& visit) {
-    static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
-}
 constexpr void with_element(element_type type, const auto& visit) {
-    with_element_among(coded_elements(), type, visit);
-}
-constexpr element_type element_of_code(stored_code code) {
-    return coded_types[code - 1];
-}
-/// Of elements that are computed in a type.
-constexpr stored_code stored_code_of(element_type stored, element_type computed) {
-    stored_code code = 0;
-    while (stored != computed && code++ < coded_types.size() && element_of_code(code) != stored) {
-    }
-    return code;
+    with_element_among(all_elements(), type, visit);
 }
 
 /// Some T has this run-time value.

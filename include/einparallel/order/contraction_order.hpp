@@ -97,9 +97,9 @@ std::vector<std::vector<label_id>> labels_of(std::span<const Operand> operands) 
     });
 }
 
-/// Calls contract(is_last, labels, pair) for each contraction of operands, which have a handle and labels; it returns
-/// the handle of its result. `is_last` is true for the one that makes the output, whose labels are `out`. Without an
-/// order this is one contraction of all.
+/// Calls contract(is_last, labels, pair) for each contraction of operands, which are made of a handle and labels; it
+/// returns the handle of its result. `is_last` is true for the one that makes the output, whose labels are `out`.
+/// Without an order this is one contraction of all.
 template <class Operand, class Contract>
 auto contract_in_order(const std::vector<pairwise_contraction>& order, label_span out,
                        std::span<const Operand> operands, const Contract& contract) {
@@ -107,13 +107,15 @@ auto contract_in_order(const std::vector<pairwise_contraction>& order, label_spa
         return contract(true, out, operands);
     }
     std::vector<Operand> known(operands.begin(), operands.end());
+    decltype(contract(true, out, operands)) last{};
     for (const pairwise_contraction& step : order) {
         const bool is_last = &step == &order.back();
         const Operand pair[] = {known[step.left], known[step.right]};
         const label_span made = is_last ? out : step.labels;
-        known.push_back({contract(is_last, made, std::span<const Operand>(pair)), made});
+        last = contract(is_last, made, std::span<const Operand>(pair));
+        known.push_back({last, made});
     }
-    return known.back().handle;
+    return last;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -28,7 +28,7 @@ EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> hand_cuts::made_before_rounding(const std::shared_ptr<vertex>& made) {
     const bool has_one = made->work != nullptr && made->operands.size() == 1 && made->operands[0]->is_intermediate;
-    if (!has_one || detail::half_code_of(made->element) == 0) {
+    if (!has_one || !detail::is_half_type(made->element)) {
         return made;
     }
     const auto instructions = made->work->program().instructions();  // of an operand, then its conversion

@@ -192,11 +192,13 @@ private:
     /// A call on the blocks, wherever the buffers are now.
     EINPARALLEL_SELDOM block_call described(prepared_call& each, progress_hook* hook = nullptr) const {
         const einsum_form& form = vertices_[each.vertex].form;
+        const kernel& work = *vertices_[each.vertex].work;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.blocks[operand] = {block.address(starts()), each.rows.operand_labels(form, operand), block.strides};
+            each.blocks[operand] = {block.address(starts()), work.operand_type(operand),
+                                    each.rows.operand_labels(form, operand), block.strides};
         }
-        const output_block output{each.output.address(starts()), form.output, each.output.strides};
+        const strided_block output{each.output.address(starts()), work.element(), form.output, each.output.strides};
         return {each.extents, each.blocks, output, each.mode, hook, each.first};
     }
 

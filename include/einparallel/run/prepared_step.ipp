@@ -70,7 +70,7 @@ struct prepared_call {
     std::size_t element_bytes = 0;
     write_mode mode = write_mode::overwrite;
     row_read rows{};
-    std::vector<operand_block> blocks{};  ///< of a contraction, filled at each call; its room is reserved here
+    std::vector<strided_block> blocks{};  ///< of a contraction, filled at each call; its room is reserved here
 };
 
 struct prepared_step {

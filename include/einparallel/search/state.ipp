@@ -46,7 +46,7 @@ struct listed_vector {
 };
 
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
-    return list_of(einsum.operands, [](const auto& operand) { return operand->element.bytes; });
+    return list_of(einsum.operands, [](const auto& operand) { return std::size_t(operand->element.bytes); });
 }
 
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,

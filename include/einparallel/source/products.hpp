@@ -53,13 +53,13 @@ std::vector<row_function (*)()> prepared_rows() {
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 /// What the compiled library instantiates of products for an element type T, and of softmax for a real one.
-#define EINPARALLEL_DETAIL_PRODUCTS(T)                                                        \
-    template void contract_product<T>(const block_call&, T, stored_codes);                    \
-    template void run_product<T, 1>(const product_form&, std::span<block_handle>, T, growth); \
-    template void run_product<T, 2>(const product_form&, std::span<block_handle>, T, growth); \
-    template void run_product<T, 3>(const product_form&, std::span<block_handle>, T, growth); \
-    template op_program product_program<T>(T, std::size_t, stored_codes);                     \
-    template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t, stored_codes);
+#define EINPARALLEL_DETAIL_PRODUCTS(T)                                                         \
+    template void contract_product<T>(const block_call&, T);                                   \
+    template void run_product<T, 1>(const product_form&, std::span<strided_block>, T, growth); \
+    template void run_product<T, 2>(const product_form&, std::span<strided_block>, T, growth); \
+    template void run_product<T, 3>(const product_form&, std::span<strided_block>, T, growth); \
+    template op_program product_program<T>(T, std::span<const element_type>);                  \
+    template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::span<const element_type>);
 #define EINPARALLEL_DETAIL_REAL_PRODUCTS(T)                      \
     EINPARALLEL_DETAIL_PRODUCTS(T)                               \
     template std::vector<row_function (*)()> prepared_rows<T>(); \

@@ -72,7 +72,7 @@ void check_product(random_source& random, const layout& as, index m, index n, in
     const std::array<ep::label_id, 2> b_labels{1, 2};
     const std::array<ep::label_id, 2> c_labels{0, 2};
     const std::array<index, 3> extents{m, k, n};
-    const std::array<ep::operand_block, 2> operands{{{a.data(), a_labels, a_strides}, {b.data(), b_labels, b_strides}}};
+    const std::array<ep::strided_block, 2> operands{{{a.data(), a_labels, a_strides}, {b.data(), b_labels, b_strides}}};
     const ep::block_call call{extents, operands, {c.data(), c_labels, c_strides}, mode};
     const T scale(2);
     const auto way = ep::decide(call, ep::element_type_of<T>()).way;
@@ -201,8 +201,8 @@ TEST_CASE("under a hook a product of a BLAS is a few calls along the longer side
         const index ys[] = {n, 1};
         const index zs[] = {n, 1};
         const index extents[] = {m, k, n};
-        const std::array<ep::operand_block, 2> operands{ep::operand_block{x.data(), xl, xs},
-                                                        ep::operand_block{y.data(), yl, ys}};
+        const std::array<ep::strided_block, 2> operands{ep::strided_block{x.data(), xl, xs},
+                                                        ep::strided_block{y.data(), yl, ys}};
         const ep::testing::product_kernel<double> work(1, 2);
         const auto product = [&](ep::progress_hook* hook) {
             std::vector<double> z(static_cast<std::size_t>(m * n), -1);

@@ -20,7 +20,7 @@ namespace {
 using einparallel::block_call;
 using einparallel::index;
 using einparallel::label_id;
-using einparallel::operand_block;
+using einparallel::strided_block;
 using einparallel::write_mode;
 using einparallel::testing::product_kernel;
 using namespace kernel_test;
@@ -107,7 +107,7 @@ void check(random_case<T>& made, random_source& random) {
         expected[at] = static_cast<stored<T>>(combine ? A::add(before, sums[at]) : T(sums[at]));
     });
 
-    std::vector<operand_block> blocks;
+    std::vector<strided_block> blocks;
     const product_kernel<T> kernel(scale, made.operands.size());
     kernel.contract(call_of(made, blocks, combine ? write_mode::combine : write_mode::overwrite));
     std::size_t wrong = 0;
@@ -176,7 +176,7 @@ TEST_CASE_TEMPLATE("batches of products that each ask for what the next one need
                 const std::vector<index> a_strides{m * depth, turned ? 1 : depth, turned ? m : 1};
                 const std::vector<index> b_strides{shared ? 0 : depth * n, n, 1};
                 const std::vector<index> c_strides{m * n, n, 1};
-                const std::vector<operand_block> operands{{a.data(), a_labels, a_strides},
+                const std::vector<strided_block> operands{{a.data(), a_labels, a_strides},
                                                           {b.data(), b_labels, b_strides}};
                 product_kernel<T>(T(2), 2).contract(
                     {extents, operands, {c.data(), c_labels, c_strides}, write_mode::overwrite});
@@ -249,7 +249,7 @@ TEST_CASE_TEMPLATE("batches along which all three tensors are contiguous", T, do
                         }
                     }
                 }
-                const std::vector<operand_block> operands{{a.data(), a_labels, a_strides},
+                const std::vector<strided_block> operands{{a.data(), a_labels, a_strides},
                                                           {b.data(), b_labels, b_strides}};
                 product_kernel<T>(static_cast<T>(3), 2)
                     .contract({extents, operands, {c.data(), c_labels, c_strides}, mode});
@@ -288,7 +288,7 @@ TEST_CASE_TEMPLATE("dot products along the output, some at once", T, double, flo
                 const std::vector<index> x_strides{rows * length, length, 1};
                 const std::vector<index> y_strides{length, 1};
                 const std::vector<index> z_strides{rows, 1};
-                const std::vector<operand_block> operands{{x.data(), matrix, x_strides}, {y.data(), vector, y_strides}};
+                const std::vector<strided_block> operands{{x.data(), matrix, x_strides}, {y.data(), vector, y_strides}};
                 product_kernel<T>(T(1), 2).contract({extents, operands, {z.data(), result, z_strides}, mode});
                 CHECK(z == expected);
             }
@@ -313,7 +313,7 @@ TEST_CASE("contract_product leaves an element-wise product in place") {
     const std::vector<index> strides{3, 1};
     const std::vector<index> one{1};
     const std::vector<index> extents{2, 3};
-    const std::vector<operand_block> operands{{x.data(), matrix, strides}, {y.data(), vector, one}};
+    const std::vector<strided_block> operands{{x.data(), matrix, strides}, {y.data(), vector, one}};
     product_kernel<double>(1.0, 2).contract({extents, operands, {x.data(), matrix, strides}, write_mode::overwrite});
     CHECK(x == std::vector<double>{10, 40, 90, 40, 100, 180});
 }

@@ -22,7 +22,7 @@ namespace {
 
 using einparallel::index;
 using einparallel::label_id;
-using einparallel::operand_block;
+using einparallel::strided_block;
 using einparallel::write_mode;
 using einparallel::testing::join_kernel;
 using namespace kernel_test;
@@ -131,7 +131,7 @@ void check(Reduce reduce, Function function, std::uint64_t seed) {
             result = aggregated ? static_cast<W>(reduce(*result, value)) : value;
             weight[static_cast<std::size_t>(made.output.offset(point))] += std::abs(static_cast<double>(value));
         });
-        std::vector<operand_block> blocks;
+        std::vector<strided_block> blocks;
         [&]<std::size_t... R>(std::index_sequence<R...>) {
             const join_kernel<T, Reduce, Function, std::conditional_t<R == R, T, T>...> kernel(reduce, function);
             kernel.contract(call_of(made, blocks, combine ? write_mode::combine : write_mode::overwrite));
@@ -164,7 +164,7 @@ TEST_CASE("join_kernel: maxima of numbers raise no flag and no signal, whatever 
     const std::vector<label_id> a{0, 1};
     const std::vector<label_id> b{1, 2};
     const std::vector<label_id> c{0, 2};
-    const std::vector<operand_block> operands{{x.data(), a, strides}, {x.data(), b, strides}};
+    const std::vector<strided_block> operands{{x.data(), a, strides}, {x.data(), b, strides}};
     const join_kernel<double, einparallel::op::max_type, einparallel::detail::plus, double, double> kernel({}, {});
     std::feclearexcept(FE_ALL_EXCEPT);
 #if defined(__GLIBC__)
@@ -202,7 +202,7 @@ TEST_CASE("join_kernel: operands and output of different types") {
     const std::vector<index> extents{3, 2};
     const std::vector<label_id> i{0}, j{1}, both{1, 0};
     const std::vector<index> one{1}, rows{3, 1};
-    const std::vector<operand_block> operands{{x.data(), i, one}, {y.data(), j, one}, {z.data(), both, rows}};
+    const std::vector<strided_block> operands{{x.data(), i, one}, {y.data(), j, one}, {z.data(), both, rows}};
     const join_kernel<double, total, decltype(scaled), float, std::complex<double>, int> kernel({}, scaled);
     kernel.contract({extents, operands, {result.data(), j, one}, write_mode::overwrite});
     CHECK(result == std::vector<double>{6.0 + 18.0, 60.0 + 27.0});
@@ -224,7 +224,7 @@ TEST_CASE("join_kernel works in place, element by element") {
     const std::vector<index> extents{40, 25};
     const std::vector<label_id> both{0, 1}, i{0};
     const std::vector<index> rows{25, 1}, one{1};
-    const std::vector<operand_block> operands{{x.data(), both, rows}, {row.data(), i, one}};
+    const std::vector<strided_block> operands{{x.data(), both, rows}, {row.data(), i, one}};
     const join_kernel<double, total, apart, double, double> kernel({}, {});
     kernel.contract({extents, operands, {x.data(), both, rows}, write_mode::overwrite});
     CHECK(x == expected);
@@ -243,7 +243,7 @@ TEST_CASE("join_kernel: NaN, signed zero and what a functor throws pass through"
     const std::vector<index> extents{700};
     const std::vector<label_id> i{0}, none;
     const std::vector<index> one{1}, no_strides;
-    const std::vector<operand_block> operands{{x.data(), i, one}};
+    const std::vector<strided_block> operands{{x.data(), i, one}};
     const join_kernel<double, largest, shifted, double> kernel({}, {0});
     kernel.contract({extents, operands, {&result, none, no_strides}, write_mode::overwrite});
     CHECK(std::isnan(result));

@@ -40,7 +40,7 @@ struct block {
         for (index at = 0; at < extents[2]; ++at) {
             places.push_back(first + at);
         }
-        const ep::operand_block operands[] = {{x.data(), gathers ? by_place : by_token, lines},
+        const ep::strided_block operands[] = {{x.data(), gathers ? by_place : by_token, lines},
                                               {token.data(), std::span(by_token, 1), one},
                                               {places.data(), std::span(by_place, 1), one}};
         ep::detail::run_select(

@@ -155,7 +155,7 @@ EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std:
 /// Σ x · [token = v]: the same with x and the result in each other's place.
 EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
     select_work work = *made.work->as<select_work>();
-    if (half_code_of(work.element) != 0) {
+    if (is_half_type(work.element)) {
         work = select_work_of<float>(std::move(work.indices), work.replaces);
     }
     const std::size_t count = work.indices.size();

@@ -13,13 +13,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The kernel of Σ scale · x · y · …
 EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type type, std::complex<double> scale,
-                                                                   std::size_t operands, stored_codes stored = 0) {
+                                                                   std::span<const element_type> operands) {
     std::shared_ptr<const kernel> made;
     with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (is_complex<T>::value) {
-            made = make_product_kernel<T>(converted<T>(scale), operands, stored);
+            made = make_product_kernel<T>(converted<T>(scale), operands);
         } else if constexpr (std::is_floating_point_v<T>) {
-            made = make_product_kernel<T>(T(scale.real()), operands, stored);
+            made = make_product_kernel<T>(T(scale.real()), operands);
         }
     });
     return made;
@@ -105,18 +105,18 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::contract(label_span o
     constexpr recording_builder::last_vertex last{};
     const bool is_pair = read.size() <= 2;
     std::vector<recording_builder::operand_type> operands = operands_at(read);
-    stored_codes stored = 0;
-    for (std::size_t number = 0; number < operands.size(); ++number) {
-        auto& [handle, labels] = operands[number];
-        if (const stored_code code = stored_code_of(handle->element, type); code != 0 && !is_pair) {
-            handle = builder.record(std::nullopt, labels, {&operands[number], 1}, product_kernel_of(type, 1, 1, code));
-        } else {
-            stored |= code << 4 * number;
+    for (recording_builder::operand_type& operand : operands) {
+        if (const element_type stored = operand.handle->element; stored != type && !is_pair) {
+            operand.handle =
+                builder.record(std::nullopt, operand.labels, {&operand, 1}, product_kernel_of(type, 1, {&stored, 1}));
         }
     }
-    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, read.size(), stored))
-                   : builder.contract_pairwise(last, out, operands, product_kernel_of(type, scale, read.size()),
-                                               product_kernel_of(type, scale, 2), product_kernel_of(type, 1, 2));
+    const std::vector<element_type> types =
+        list_of(operands, [](const recording_builder::operand_type& each) { return each.handle->element; });
+    const std::vector<element_type> two(2, type);
+    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, types))
+                   : builder.contract_pairwise(last, out, operands, product_kernel_of(type, scale, types),
+                                               product_kernel_of(type, scale, two), product_kernel_of(type, 1, two));
 }
 
 EINPARALLEL_SELDOM labelled_tensor term_statement::sum(term_id term, label_span kept, label_span summed) {

@@ -28,9 +28,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// and the processor (its vectors, caches, fused multiply-adds), and on a linked BLAS; never on the number of threads.
 /// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
 /// labels count for their own operand only.
-/// @param stored  of one or two operands that are not of type T: what they are, converted as they are read
+/// One or two operands may be of types whose elements are elements of T: they are converted as they are read.
 template <Element T>
-[[gnu::visibility("default")]] void contract_product(const block_call& call, T scale, stored_codes stored = 0);
+[[gnu::visibility("default")]] void contract_product(const block_call& call, T scale);
 
 /// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
 /// read so, and need no kernels of their own.
@@ -53,22 +53,16 @@ using summed_as_t = typename summed_as<T>::type;
 /// contract_product of two operands, T being what products are computed for: apart, so that a unit of products compiles
 /// no copies.
 template <Element T>
-void contract_pair(const block_call& call, T scale, stored_codes stored = 0);
+void contract_pair(const block_call& call, T scale);
 
-/// Σ scale · x · y · … as a value.
+/// Σ scale · x · y · … of operands of these types as a value.
 template <Element T>
-[[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands, stored_codes stored = 0);
+[[gnu::visibility("default")]] op_program product_program(T scale, std::span<const element_type> operands);
 
-/// Σ scale · x · y · … of `operands` tensors, all of one type but for what is stored otherwise.
+/// Σ scale · x · y · … of tensors.
 struct product_work {
-    element_type element;  ///< of the sums
     std::size_t operands = 0;
     number_bits scale{};
-    stored_codes stored = 0;
 };
-template <Element T>
-void run_product_work(const block_call& call, const product_work& work) {
-    contract_product<T>(call, number_of<T>(work.scale), work.stored);
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

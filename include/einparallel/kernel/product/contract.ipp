@@ -29,49 +29,43 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
     return true;
 }
 
-/// Of operands whose elements are not those of T as they are; integers of one size are, modulo 2ⁿ.
+/// An operand of a product of T: integers of one size are elements of T as they are, modulo 2ⁿ.
 template <Element T>
-constexpr stored_codes others_than(stored_codes stored) {
-    stored_codes others = 0;
-    for (std::size_t operand = 0; operand < 16 && stored != 0; ++operand) {
-        const stored_code code = stored_code_in(stored, operand);
-        const bool is_same = std::is_integral_v<T> && code != 0 && element_of_code(code).bytes == sizeof(T) &&
-                             element_of_code(code).kind != 'f';
-        others |= (is_same ? 0 : code) << 4 * operand;
-    }
-    return others;
+row_operand factor_of(const strided_block& block) {
+    const element_type element = block.element;
+    constexpr element_type own = element_type_of<T>();
+    const auto is_whole = [](element_type type) { return type.kind == 'i' || type.kind == 'u'; };
+    const bool is_same = is_whole(element) && is_whole(own) && element.bytes == own.bytes;
+    return {block.data, is_same ? own : element};
 }
 
 template <Element T>
-void contract_pair(const block_call& call, T scale, stored_codes codes) {
-    const stored_codes stored = others_than<T>(codes);
-    if (stored == 0 && product_of_few_points(call, scale)) {
+void contract_pair(const block_call& call, T scale) {
+    const row_operand x = factor_of<T>(call.operands[0]);
+    const row_operand y = factor_of<T>(call.operands[1]);
+    if (x.template is<T>() && y.template is<T>() && product_of_few_points(call, scale)) {
         return;
     }
     loop_nest nest(call);
     if (has_terms(nest, call, scale)) {
-        pair_contraction<T>(nest, {call.operands[0].data, stored_code_in(stored, 0)},
-                            {call.operands[1].data, stored_code_in(stored, 1)}, static_cast<T*>(call.output.data),
-                            scale, call.mode)
-            .run();
+        pair_contraction<T>(nest, x, y, static_cast<T*>(call.output.data), scale, call.mode).run();
     }
 }
 
 /// … of one operand, or more than two.
 template <Element T>
-void contract_several(const block_call& call, T scale, stored_codes codes) {
-    const stored_codes stored = others_than<T>(codes);
+void contract_several(const block_call& call, T scale) {
     loop_nest nest(call);
     if (!has_terms(nest, call, scale)) {
         return;
     }
     T* const output = static_cast<T*>(call.output.data);
     row_operands operands;
-    for (const operand_block& operand : call.operands) {
-        operands.push_back(product_operand<T>{operand.data, stored_code_in(stored, operands.size())}.row());
+    for (const strided_block& operand : call.operands) {
+        operands.push_back(factor_of<T>(operand));
     }
     nest.sort_by(0);
-    if (operands.size() == 1 && stored == 0 && scale == T(1) && call.mode == write_mode::overwrite &&
+    if (operands.size() == 1 && operands[0].template is<T>() && scale == T(1) && call.mode == write_mode::overwrite &&
         nest.all_in_output() && call.operands[0].data != output) {
         copy_nest(nest, sizeof(T), output, call.operands[0].data);
         return;
@@ -81,20 +75,15 @@ void contract_several(const block_call& call, T scale, stored_codes codes) {
 }
 
 template <Element T>
-void contract_product(const block_call& call, T scale, stored_codes stored) {
+void contract_product(const block_call& call, T scale) {
     const auto factor = static_cast<summed_as_t<T>>(scale);
-    call.operands.size() == 2 ? contract_pair(call, factor, stored) : contract_several(call, factor, stored);
+    call.operands.size() == 2 ? contract_pair(call, factor) : contract_several(call, factor);
 }
 
 template <Element T>
-op_program product_program(T scale, std::size_t operands, stored_codes stored) {
+op_program product_program(T scale, std::span<const element_type> operands) {
     constexpr element_type type = element_type_of<T>();
-    std::vector<element_type> types(operands, type);
-    for (std::size_t operand = 0; operand < operands && stored != 0; ++operand) {
-        const stored_code code = stored_code_in(stored, operand);
-        types[operand] = code != 0 ? element_of_code(code) : type;
-    }
-    op_program made(reduction::sum, types);
+    op_program made(reduction::sum, operands);
     const auto join = [&](op_code code, std::initializer_list<op_register> arguments) {
         return made.call({code}, type, {}, arguments);
     };
@@ -104,20 +93,21 @@ op_program product_program(T scale, std::size_t operands, stored_codes stored) {
     } else if (scale != T(1)) {
         product = join(op_code::multiply, {made.number(type, bits_of(scale)), product});
     }
-    for (std::size_t operand = 1; operand < operands; ++operand) {
+    for (std::size_t operand = 1; operand < operands.size(); ++operand) {
         product = join(op_code::multiply, {product, op_register(operand)});
     }
     return made;
 }
 
 template <Element T>
-std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands, stored_codes stored) {
+std::shared_ptr<const kernel> make_product_kernel(T scale, std::span<const element_type> operands) {
     // r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
-    const double operations = double(operands) * (is_complex<T>::value ? 4.0 : 1.0);
-    return std::make_shared<const kernel>(
-        product_work{element_type_of<T>(), operands, bits_of(scale), stored}, product_program(scale, operands, stored),
-        row_reduction_of<T>(op::sum), operations,
-        [](const block_call& call, const kernel& of) { run_product_work<T>(call, *of.as<product_work>()); });
+    const double operations = double(operands.size()) * (is_complex<T>::value ? 4.0 : 1.0);
+    return std::make_shared<const kernel>(product_work{operands.size(), bits_of(scale)},
+                                          product_program(scale, operands), row_reduction_of<T>(op::sum), operations,
+                                          [](const block_call& call, const kernel& of) {
+                                              contract_product<T>(call, number_of<T>(of.as<product_work>()->scale));
+                                          });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

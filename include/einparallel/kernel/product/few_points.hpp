@@ -26,9 +26,8 @@ public:
     static constexpr index most_points = 32;
 
     explicit few_loops(const block_call& call) {
-        fits = call.operands.size() == 2 && visit(call, 0, call.output.labels, call.output.strides) &&
-               visit(call, 1, call.operands[0].labels, call.operands[0].strides) &&
-               visit(call, 2, call.operands[1].labels, call.operands[1].strides);
+        fits = call.operands.size() == 2 && visit(call, 0, call.output) && visit(call, 1, call.operands[0]) &&
+               visit(call, 2, call.operands[1]);
     }
 
     bool fits = false;  ///< there are no more points and loops than that
@@ -37,10 +36,9 @@ public:
 
 private:
     /// Adds the strides of one tensor; false where there are too many loops or points, or none.
-    bool visit(const block_call& call, std::size_t slot, std::span<const label_id> labels,
-               std::span<const index> strides) {
-        for (std::size_t dimension = labels.size(); dimension-- > 0;) {
-            const label_id label = labels[dimension];
+    bool visit(const block_call& call, std::size_t slot, const strided_block& tensor) {
+        for (std::size_t dimension = tensor.labels.size(); dimension-- > 0;) {
+            const label_id label = tensor.labels[dimension];
             const index extent = label == no_label ? 1 : call.extents[std::size_t(label)];
             if (extent == 1) {
                 continue;
@@ -60,7 +58,7 @@ private:
                 label_of_[count_] = label;
                 loop_of_[count_++] = &placed;
             }
-            loop_of_[known]->moves[slot] += strides[dimension];
+            loop_of_[known]->moves[slot] += tensor.strides[dimension];
         }
         return true;
     }

@@ -35,8 +35,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <Element T>
 class pair_contraction : private pair_operands<T> {
 public:
-    pair_contraction(loop_nest& nest, const product_operand<T>& x, const product_operand<T>& y, T* z, T scale,
-                     write_mode mode)
+    pair_contraction(loop_nest& nest, const row_operand& x, const row_operand& y, T* z, T scale, write_mode mode)
         : pair_operands<T>(nest, x, y), z_(z), scale_(scale), mode_(mode) {}
 
     void run() {
@@ -89,8 +88,8 @@ private:
         }
         nest_.sort_by(z_slot);
         row_operands operands;
-        operands.push_back(x_.row());
-        operands.push_back(y_.row());
+        operands.push_back(x_);
+        operands.push_back(y_);
         product_rows<T> worker(z_, operands, scale_, mode_);
         run_rows(nest_, worker);
     }
@@ -99,10 +98,10 @@ private:
     void products(const contraction_decision& decision) {
         const std::size_t a_slot = decision.swapped ? y_slot : x_slot;
         const std::size_t b_slot = decision.swapped ? x_slot : y_slot;
-        const product_operand<T>& a_operand = decision.swapped ? y_ : x_;
-        const product_operand<T>& b_operand = decision.swapped ? x_ : y_;
-        const T* const a = a_operand.elements();
-        const T* const b = b_operand.elements();
+        const row_operand& a_operand = decision.swapped ? y_ : x_;
+        const row_operand& b_operand = decision.swapped ? x_ : y_;
+        const T* const a = a_operand.template elements<T>();
+        const T* const b = b_operand.template elements<T>();
         gemm_call<T> call;
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
@@ -144,12 +143,12 @@ private:
         packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
     }
 
-    void packed(gemm_call<T>& call, const odometer::loop_list& batch, const product_operand<T>& a, std::size_t a_slot,
-                const product_operand<T>& b, std::size_t b_slot, const contraction_decision& decision) {
+    void packed(gemm_call<T>& call, const odometer::loop_list& batch, const row_operand& a, std::size_t a_slot,
+                const row_operand& b, std::size_t b_slot, const contraction_decision& decision) {
         tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
         conversion<T> how{call.scale};
         if (has_others()) {
-            kernel = converting_tile_kernel(a.stored, b.stored, how);
+            kernel = converting_tile_kernel(a.element, b.element, how);
         }
         run_blocked(
             kernel, call,
@@ -204,14 +203,14 @@ private:
             plane.y_row = moves[y_slot];
         }
         const index rows = odometer(nest_, outer).size();
-        plane.streams =
-            on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_.data && z_ != y_.data;
+        plane.streams = on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add &&
+                        z_ != x_.template elements<T>() && z_ != y_.template elements<T>();
         const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
             with_best_instructions([&](auto set) {
                 vector_product<T, set.value>::products(
                     part, z_ + (at[z_slot] + first_row * part.z_row + first),
-                    x_.elements() + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
-                    y_.elements() + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+                    x_.template elements<T>() + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
+                    y_.template elements<T>() + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
             });
             if (part.streams) {
                 end_streaming();
@@ -241,7 +240,7 @@ private:
         constexpr index stretch = index{1} << 16;
         constexpr int some = dot_functions<T>::rows;
         nest_.sort_by(z_slot);
-        const dot_functions<T> dot(x_.stored, y_.stored);
+        const dot_functions<T> dot(x_.element, y_.element);
         odometer::loop_list points = output_loops(nest_);
         index extent = 1;
         index moves[3] = {0, 0, 0};
@@ -292,7 +291,7 @@ private:
     void converted_dots(index length, int threads) {
         constexpr index piece = 2048;
         nest_.sort_by(z_slot);
-        const dot_functions<T> dot(0, 0);
+        const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());
         const odometer::loop_list points = output_loops(nest_);
         index moves[3] = {0, 0, 0};
         if (!points.empty()) {
@@ -304,12 +303,12 @@ private:
                 T sum = 0;
                 for (index begin = 0; begin < length; begin += piece) {
                     const index terms = std::min(piece, length - begin);
-                    const auto read = [&](const product_operand<T>& operand, std::size_t slot, T* into) {
+                    const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
                         const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
-                        if (operand.stored == 0) {
+                        if (operand.template is<T>()) {
                             return static_cast<const void*>(from);
                         }
-                        convert_row(operand.stored, into, from, terms);
+                        convert_row(operand.element, into, from, terms);
                         return static_cast<const void*>(into);
                     };
                     T part = 0;

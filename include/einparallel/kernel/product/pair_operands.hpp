@@ -19,55 +19,40 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand with elements of type T, or of another type, which are elements of T.
-template <Element T>
-struct product_operand {
-    const void* data = nullptr;
-    stored_code stored = 0;
-
-    [[nodiscard]] index bytes() const { return stored != 0 ? index(element_of_code(stored).bytes) : index(sizeof(T)); }
-    [[nodiscard]] const T* elements() const { return static_cast<const T*>(data); }
-    [[nodiscard]] const std::byte* at(index offset) const {
-        return static_cast<const std::byte*>(data) + offset * bytes();
-    }
-    [[nodiscard]] row_operand row() const { return {at(0), bytes(), stored}; }
-};
-
-/// Two of them, and the loops that walk them.
+/// Two operands with elements of type T, or of other types, which are elements of T; and the loops that walk them.
 template <Element T>
 class pair_operands {
 protected:
-    pair_operands(loop_nest& nest, const product_operand<T>& x, const product_operand<T>& y)
-        : nest_(nest), x_(x), y_(y) {}
+    pair_operands(loop_nest& nest, const row_operand& x, const row_operand& y) : nest_(nest), x_(x), y_(y) {}
 
-    [[nodiscard]] bool has_others() const { return (x_.stored | y_.stored) != 0; }
+    [[nodiscard]] bool has_others() const { return !x_.template is<T>() || !y_.template is<T>(); }
     /// … but a half in a product of floats.
-    static bool converts(const product_operand<T>& operand) {
-        return operand.stored > (std::is_same_v<T, float> ? half_code<bfloat16> : 0);
+    static bool converts(const row_operand& operand) {
+        return !operand.template is<T>() && !(std::is_same_v<T, float> && is_half_type(operand.element));
     }
 
     /// Sums the operand over its one-sided labels into dense scratch.
-    product_operand<T> reduced(std::size_t slot, const product_operand<T>& from, T* scratch) {
+    row_operand reduced(std::size_t slot, const row_operand& from, T* scratch) {
         const loop_nest reduction = take_one_sided(nest_, slot);
         row_operands rows;
-        rows.push_back(from.row());
+        rows.push_back(from);
         product_rows<T> worker(scratch, rows, T(1), write_mode::overwrite);
         run_rows(reduction, worker);
-        return {scratch};
+        return {scratch, element_type_of<T>()};
     }
 
     /// Of halves that all dot products read floats are made once.
-    scratch_memory as_floats(std::size_t slot, product_operand<T>& operand, index length) {
+    scratch_memory as_floats(std::size_t slot, row_operand& operand, index length) {
         bool moves = false;
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
             moves = moves || (nest_.in_output(loop) && nest_.of(loop)[slot] != 0);
         }
-        const bool wanted = operand.stored != 0 && !moves;
+        const bool wanted = !operand.template is<T>() && !moves;
         scratch_memory made(wanted ? std::size_t(length) * sizeof(T) : 0);
         if constexpr (std::is_same_v<T, float>) {
             if (wanted) {
-                widen(operand.stored, reinterpret_cast<float*>(made.data()), operand.data, length);
-                operand = {made.data()};
+                widen(operand.element, reinterpret_cast<float*>(made.data()), operand.data, length);
+                operand = {made.data(), element_type_of<T>()};
             }
         }
         return made;
@@ -75,7 +60,7 @@ protected:
 
     /// Makes elements of T of a small operand of another type that is read several times, in the order in which they
     /// lie.
-    scratch_memory as_elements(std::size_t slot, product_operand<T>& operand) {
+    scratch_memory as_elements(std::size_t slot, row_operand& operand) {
         constexpr index most = 1 << 20;  // bytes
         odometer::loop_list loops;
         index count = 1;
@@ -102,11 +87,11 @@ protected:
             moves[1] = std::exchange(nest_.of(loop)[slot], inside);
         }
         row_operands rows;
-        rows.push_back(operand.row());
+        rows.push_back(operand);
         product_rows<T> worker(made.data(), rows, T(1), write_mode::overwrite);
         copy.fuse();
         run_rows(copy, worker);
-        operand = {made.data()};
+        operand = {made.data(), element_type_of<T>()};
         return made;
     }
 
@@ -129,8 +114,8 @@ protected:
     }
 
     loop_nest& nest_;
-    product_operand<T> x_;
-    product_operand<T> y_;
+    row_operand x_;
+    row_operand y_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -28,7 +28,7 @@ public:
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
-        if (any_in(this->operands(), [](const row_operand& each) { return each.stored != 0; })) {
+        if (any_in(this->operands(), [](const row_operand& each) { return !each.template is<T>(); })) {
             accumulate_converted(places, moves, count, first);
             return;
         }
@@ -60,14 +60,14 @@ private:
         for (std::size_t number = 0; number < this->operands().size(); ++number) {
             rows[number] = places[number];
             steps[number] = moves[number];
-            if (const row_operand& read = this->operands()[number]; read.stored != 0) {
+            if (const row_operand& read = this->operands()[number]; !read.template is<T>()) {
                 const index length = moves[number] == 0 ? 1 : count;
                 const bool together = length == 1 || moves[number] == 1;
                 alignas(16) std::byte gathered[width * sizeof(T)];
                 if (!together) {
-                    copy_rows(read.bytes, {gathered}, {places[number], moves[number]}, length);
+                    copy_rows(read.bytes(), {gathered}, {places[number], moves[number]}, length);
                 }
-                convert_row(read.stored, wide[number], together ? places[number] : gathered, length);
+                convert_row(read.element, wide[number], together ? places[number] : gathered, length);
                 rows[number] = reinterpret_cast<const std::byte*>(wide[number]);
                 steps[number] = moves[number] == 0 ? 0 : 1;
             }

@@ -59,10 +59,10 @@ void with_coded_element(element_type type, const auto& visit) {
 
 EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, element_type of, unsigned numbers) {
     row_function found = nullptr;
-    if (const stored_code half = half_code_of(of) | half_code_of(result); half != 0) {  // to float, and from there
-        with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) {
-            found = half_code_of(of) != 0 ? row_function_of<0, unchanged, float, Half>()
-                                          : row_function_of<0, unchanged, Half, float>();
+    if (is_half_type(of) || is_half_type(result)) {  // to float, and from there
+        with_half(is_half_type(of) ? of : result, [&]<class Half>(std::type_identity<Half> /*half*/) {
+            found = is_half_type(of) ? row_function_of<0, unchanged, float, Half>()
+                                     : row_function_of<0, unchanged, Half, float>();
         });
         return code == op_code::cast && computed(of) == computed(result) ? found : nullptr;
     }
@@ -95,10 +95,8 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
 
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element) {
     row_reduction found;
-    if (const stored_code half = half_code_of(element); half != 0) {  // nothing is summed: in halves
-        with_half(half,
-                  [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
-    }
+    // Halves where nothing is summed.
+    with_half(element, [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
     with_coded_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         with_reduction<T>(by, [&](auto op) { found = row_reduction_of<T>(op); });
     });

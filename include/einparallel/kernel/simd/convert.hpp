@@ -20,21 +20,20 @@ inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_
                                                                    ? sizeof(From) <= sizeof(T)
                                                                    : std::is_same_v<arithmetic_t<From, T>, T>);
 
-/// So many elements, contiguous, of the type with this code as elements of T, of which every one of that type is one.
+/// So many elements, contiguous, of this type as elements of T, of which every one of that type is one.
 template <class T>
-void convert_row(stored_code code, T* into, const void* from, index count) {
-    if (code == half_code<float16> || code == half_code<bfloat16>) {
+void convert_row(element_type element, T* into, const void* from, index count) {
+    if (is_half_type(element)) {
         if constexpr (std::is_same_v<T, float>) {
-            widen(code, into, from, count);
+            widen(element, into, from, count);
             return;
         }
     }
-    with_element(element_of_code(code), [&]<class From>(std::type_identity<From> /*from*/) {
+    with_element(element, [&]<class From>(std::type_identity<From> /*from*/) {
         if constexpr (is_complex<T>::value) {
             using Real = typename T::value_type;
             if constexpr (std::is_same_v<From, std::complex<float>> && std::is_same_v<Real, double>) {
-                convert_row(stored_code_of(element_type_of<float>(), element_type()), reinterpret_cast<Real*>(into),
-                            from, 2 * count);
+                convert_row(element_type_of<float>(), reinterpret_cast<Real*>(into), from, 2 * count);
             } else if constexpr (widens_to<From, T>) {  // the real parts, from the last on
                 Real* const parts = reinterpret_cast<Real*>(into);
                 if constexpr (std::is_same_v<From, Real>) {
@@ -42,7 +41,7 @@ void convert_row(stored_code code, T* into, const void* from, index count) {
                         into[at] = static_cast<const Real*>(from)[at];
                     }
                 } else {
-                    convert_row(code, parts, from, count);
+                    convert_row(element, parts, from, count);
                     for (index at = count; at-- > 0;) {
                         into[at] = T(parts[at]);
                     }
@@ -64,8 +63,8 @@ void convert_row(stored_code code, T* into, const void* from, index count) {
 template <class T>
 struct conversion {
     T scale;
-    stored_code a = 0;
-    stored_code b = 0;
+    element_type a{};
+    element_type b{};
     pack_function pack_a = nullptr;
     pack_function pack_b = nullptr;
 };
@@ -74,10 +73,10 @@ struct conversion {
 template <class T, bool IsA>
 void pack_converted(const void* context, void* into, const void* from, const packed_block& block) {
     const auto& how = *static_cast<const conversion<T>*>(context);
-    const stored_code code = IsA ? how.a : how.b;
+    const element_type element = IsA ? how.a : how.b;
     pack_through(
-        context, static_cast<T*>(into), static_cast<const std::byte*>(from), index(element_of_code(code).bytes), block,
-        [code](T* row, const std::byte* read, index count) { convert_row(code, row, read, count); },
+        context, static_cast<T*>(into), static_cast<const std::byte*>(from), index(element.bytes), block,
+        [element](T* row, const std::byte* read, index count) { convert_row(element, row, read, count); },
         IsA ? how.pack_a : how.pack_b);
 }
 

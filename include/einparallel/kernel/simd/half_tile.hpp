@@ -182,10 +182,10 @@ inline tile_kernel pair_tile_kernel(const float* scale) {
 /// as elements of T, where the processor does not multiply them as they are. @pre `how`, which has the scale, outlives
 /// the kernel
 template <class T>
-tile_kernel converting_tile_kernel(stored_code a, stored_code b, conversion<T>& how) {
+tile_kernel converting_tile_kernel(element_type a, element_type b, conversion<T>& how) {
 #if EINPARALLEL_DETAIL_PAIRS
     if constexpr (std::is_same_v<T, float>) {
-        if (a == half_code<bfloat16> && b == half_code<bfloat16> && multiplies_pairs()) {
+        if (a == element_type_of<bfloat16>() && b == a && multiplies_pairs()) {
             return pair_tile_kernel(&how.scale);
         }
     }
@@ -193,15 +193,13 @@ tile_kernel converting_tile_kernel(stored_code a, stored_code b, conversion<T>& 
     tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &how.scale);
     kernel.run_in_place = nullptr;
     how = {how.scale, a, b, kernel.pack_a, kernel.pack_b};
-    const auto read = [](stored_code code, std::size_t& element, pack_function& pack, pack_function converted) {
-        if (code != 0) {
-            element = element_of_code(code).bytes;
+    const auto read = [](element_type type, std::size_t& element, pack_function& pack, pack_function converted) {
+        if (type != element_type_of<T>()) {
+            element = type.bytes;
             pack = converted;
         }
         if constexpr (std::is_same_v<T, float>) {
-            if (code == half_code<float16> || code == half_code<bfloat16>) {
-                with_half(code, [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
-            }
+            with_half(type, [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
         }
     };
     read(a, kernel.a_element, kernel.pack_a, &pack_converted<T, true>);

@@ -47,7 +47,7 @@ EINPARALLEL_INLINE void pack_panels(const void* /*context*/, void* into, const v
     functions.copy(packed, matrix, rest);
 }
 
-EINPARALLEL_INLINE void widen(stored_code half, float* into, const void* from, index count) {
+EINPARALLEL_INLINE void widen(element_type half, float* into, const void* from, index count) {
     with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) {
         with_best_instructions(
             [&](auto set) { vector_half<Half, set.value>::widen(into, static_cast<const Half*>(from), count); });

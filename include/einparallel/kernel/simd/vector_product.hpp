@@ -47,10 +47,10 @@ struct dot_functions {
     function one = nullptr;
     function some = nullptr;
 
-    dot_functions(stored_code x, stored_code y) {
-        const auto with_element = [](stored_code half, const auto& visit) {
+    dot_functions(element_type x, element_type y) {
+        const auto with_element = [](element_type type, const auto& visit) {
             if constexpr (std::is_same_v<T, float>) {
-                half == 0 ? visit(std::type_identity<T>()) : with_half(half, visit);
+                is_half_type(type) ? with_half(type, visit) : visit(std::type_identity<T>());
             } else {
                 visit(std::type_identity<T>());
             }

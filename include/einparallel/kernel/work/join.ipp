@@ -116,7 +116,6 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
         const op_instruction& each = all[number];
         if (each.code == op_code::operand) {
             names[number] = row_name(number);
-            made.bytes.push_back(each.bytes);
         } else if (each.code == op_code::number) {
             row_number value{};
             const std::size_t part = each.kind == 'c' ? each.bytes / 2 : each.bytes;
@@ -224,7 +223,7 @@ private:
     static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
         index widest = std::max<index>(program.widest, reduction.bytes);
         for (const row_operand& operand : operands) {
-            widest = std::max(widest, operand.bytes);
+            widest = std::max(widest, operand.bytes());
         }
         return widest;
     }
@@ -256,8 +255,8 @@ EINPARALLEL_INLINE void compute_join(const block_call& call, const join_work& wo
         return;
     }
     row_operands operands;
-    for (std::size_t operand = 0; operand < work.bytes.size(); ++operand) {
-        operands.push_back({static_cast<const std::byte*>(call.operands[operand].data), work.bytes[operand]});
+    for (const strided_block& operand : call.operands) {
+        operands.push_back({operand.data, operand.element});
     }
     nest.sort_by(0);
     join_rows rows(work.rows, work.reduction, call.output.data, operands, call.mode);
@@ -279,7 +278,7 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
 }
 
 EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_program program, kept_functors keeps) {
-    double operations = 2.0 * double(work.bytes.size());
+    double operations = 2.0 * double(work.rows.operands);
     for_each_in(program.instructions(), [&](const auto& each) { operations += operation_of(each.code).cost; });
     const row_reduction reduction = work.reduction;
     return std::make_shared<kernel>(
@@ -296,7 +295,7 @@ EINPARALLEL_INLINE void combine_boxes(const row_reduction& reduction, index_span
         row_program itself;
         itself.operands = 1;
         row_operands operands;
-        operands.push_back({static_cast<const std::byte*>(from), reduction.bytes});
+        operands.push_back({from, reduction.element});
         join_rows rows(itself, reduction, into, operands, write_mode::combine);
         run_rows(nest, rows);
     }

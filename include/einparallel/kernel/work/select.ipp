@@ -31,7 +31,7 @@ public:
         std::copy(call.extents.begin(), call.extents.end(), extents_.begin());
         const std::size_t count = work.indices.size();
         for (std::size_t each = 0; each < count; ++each) {
-            const operand_block& places = call.operands[1 + count + each];
+            const strided_block& places = call.operands[1 + count + each];
             const label_id label = places.labels[0];
             const index size = call.extents[std::size_t(label)];
             chosen_.push_back({size > 0 ? *static_cast<const index*>(places.data) : 0, size,
@@ -260,10 +260,10 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
         index_span strides(none.data(), none.size());
         if (work.replaces) {
             from = call.operands.back().data;
-            strides = call.operands.back().strides;
+            strides = call.operands.back().steps();
         }
         if (from != call.output.data) {
-            copy_box({extents.data(), extents.size()}, work.element.bytes, call.output.data, call.output.strides, from,
+            copy_box({extents.data(), extents.size()}, work.element.bytes, call.output.data, call.output.steps(), from,
                      strides);
         }
     }

@@ -32,7 +32,7 @@ void for_each_token(element_type element, const std::byte* first, index stride, 
 }
 
 /// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
-EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const operand_block& token, index_span at) {
+EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const strided_block& token, index_span at) {
     std::string place;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
@@ -43,7 +43,7 @@ EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const oper
 }
 
 /// Throws where a token of the operand is outside its dimension.
-EINPARALLEL_INLINE void check_tokens(const block_call& call, const operand_block& token, const data_index& index_of) {
+EINPARALLEL_INLINE void check_tokens(const block_call& call, const strided_block& token, const data_index& index_of) {
     const std::size_t rank = token.labels.size();
     small_vector<index, 8> extents(rank);
     for (std::size_t dimension = 0; dimension < rank; ++dimension) {

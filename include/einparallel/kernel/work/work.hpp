@@ -80,6 +80,13 @@ public:
     }
     /// ⊕ and ⊗ as a value.
     [[nodiscard]] const op_program& program() const { return program_; }
+    /// Of the results, and of an operand.
+    [[nodiscard]] element_type element() const {
+        return program_.instructions().empty() ? reduction_.element : program_.type();
+    }
+    [[nodiscard]] element_type operand_type(std::size_t operand) const {
+        return operand < program_.operand_count() ? program_.instructions()[operand].type() : element();
+    }
     [[nodiscard]] const detail::row_reduction& reduction() const { return reduction_; }
     [[nodiscard]] double operations_per_point() const { return operations_; }
     [[nodiscard]] const detail::kept_functors& keeps() const { return keeps_; }
@@ -131,10 +138,15 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
 
-/// The kernel of Σ of products of `operands` tensors of type T, times a scale.
+/// The kernel of Σ of products of tensors of these types, whose elements are elements of T, times a scale.
 template <Element T>
-[[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands,
-                                                                                 stored_codes stored = 0);
+[[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(
+    T scale, std::span<const element_type> operands);
+/// … of so many tensors of type T.
+template <Element T>
+std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
+    return make_product_kernel<T>(scale, std::vector<element_type>(operands, element_type_of<T>()));
+}
 
 }  // namespace EINPARALLEL_DETAIL
 

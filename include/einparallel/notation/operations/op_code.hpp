@@ -210,7 +210,7 @@ constexpr reduction reduction_by(op_code combine) {
 
 /// Whether an operation takes arguments of the type in which it would compute.
 constexpr bool computes_in(op_code code, element_type type) {
-    if (half_code_of(type) != 0) {
+    if (is_half_type(type)) {
         return code == op_code::cast || code == op_code::argument;
     }
     const bool is_whole = type.kind == 'i' || type.kind == 'u' || type.kind == 'b';
