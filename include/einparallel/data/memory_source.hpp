@@ -63,8 +63,8 @@ public:
                : root_.has_value()      ? "from_root(" + std::to_string(*root_) + ")"
                                         : "bind";
     }
-    /// Of a tensor that is distributed, who holds what.
-    [[nodiscard]] const distributed_part& part() const { return part_; }
+    /// Of a tensor that is distributed, with who holds what.
+    [[nodiscard]] const distributed_part* part() const override { return &part_; }
 
 private:
     /// @throws error where a null pointer is said to have elements of a box

@@ -42,9 +42,9 @@ EINPARALLEL_SELDOM bool goes_straight(const device_run& how) {
 /// The context's space with these settings, made at the first call.
 EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, const device_settings& settings) {
     for (const std::shared_ptr<const memory_space>& each : world.spaces) {
-        const auto* const known = dynamic_cast<const device_space*>(each.get());
-        if (known != nullptr && known->settings() == settings) {
-            return *known;
+        const auto& known = static_cast<const device_space&>(*each);  // there are no others
+        if (known.settings() == settings) {
+            return known;
         }
     }
     const auto made = std::make_shared<const device_space>(settings);

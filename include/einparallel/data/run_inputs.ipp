@@ -194,13 +194,13 @@ private:
                                             "' is on a device: options.check_inputs compares values of the host"});
             checksums_.emplace_back(number, value.checksum());
         }
-        return is_everywhere ? &value : bring(number, dynamic_cast<const memory_source&>(value));
+        return is_everywhere ? &value : bring(number, value);
     }
 
     /// Prepares the transfer of a value whose distribution is another one than the plan reads.
-    EINPARALLEL_SELDOM const source* bring(std::size_t number, const memory_source& value) {
+    EINPARALLEL_SELDOM const source* bring(std::size_t number, const source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
-        distributed_part from = value.part();
+        distributed_part from = *value.part();
         if (from.elements.is_on_device && !call_.is_on_device()) {
             refuse({"run: ", value.description(), ": ", call_.cache.space.refuses(nullptr, true)});
         }
@@ -225,7 +225,7 @@ private:
         if (!way->moves) {
             return &value;
         }
-        way->moves->lay_out(home.space, from, way->arrived->part());
+        way->moves->lay_out(home.space, from, *way->arrived->part());
         home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
         home.transfers.reserve(way->moves->moves().room());
         spans_ += way->moves->moves().most_spans();

@@ -20,6 +20,10 @@ enum class source_kind : std::uint8_t {
     placeholder  ///< nobody, until a value is bound at the run
 };
 
+namespace EINPARALLEL_DETAIL {
+struct distributed_part;  // data/part.hpp
+}
+
 /// The data of an input vertex.
 class source : private detail::not_copied {
 public:
@@ -38,6 +42,9 @@ public:
     [[nodiscard]] virtual const void* borrow(const box& /*region*/, std::vector<index>& /*strides*/) const {
         return nullptr;
     }
+
+    /// The elements and where they lie, of a tensor in memory; null of others.
+    [[nodiscard]] virtual const detail::distributed_part* part() const { return nullptr; }
 
     /// True where they lie in a device's memory: borrow() says where, and read() does not work.
     [[nodiscard]] virtual bool is_on_device() const { return false; }
