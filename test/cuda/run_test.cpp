@@ -368,6 +368,34 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
     cudaFree(there);
 }
 
+TEST_CASE("an integer divided by zero on a device is the host's error, and where chooses there too") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<int, 2> a = ep::generate<int>({13, 6}, [](auto row, auto column) { return int(row * column); });
+    const ep::tensor<int, 2> b = ep::generate<int>({13, 6}, [](auto row, auto column) { return int(row - column); });
+    const ep::tensor<int, 2> c =
+        ep::generate<int>({13, 6}, [](auto row, auto column) { return int(row + column + 1); });
+    ep::tensor<int, 2> guarded, quotient, fine;
+    ep::tensor<int, 1> sums, rests;
+    guarded(i, j) = ep::where(b(i, j) != 0, a(i, j) / b(i, j), -1);
+    fine(i, j) = a(i, j) / c(i, j) + a(i, j) % c(i, j);
+    sums(i) = ep::sum(j, a(i, j) / c(i, j));
+    for (const auto& each : {guarded, fine}) {
+        const ep::plan plan = ep::decompose(world, each);
+        const ep::array<int, 2> there = plan.run(world, ep::on_device).get(each).allgather();
+        const ep::array<int, 2> here = plan.run(world).get(each).allgather();
+        CHECK(std::equal(there.data(), there.data() + there.size(), here.data()));
+    }
+    static_cast<void>(ep::decompose(world, sums).run(world, ep::on_device));
+    quotient(i, j) = a(i, j) / b(i, j);
+    quotient.named("Q");
+    rests(i) = ep::sum(j, a(i, j) % b(i, j));
+    rests.named("R");
+    refused("vertex 'Q'", [&] { static_cast<void>(ep::decompose(world, quotient).run(world, ep::on_device)); });
+    refused("an integer is divided by zero",
+            [&] { static_cast<void>(ep::decompose(world, rests).run(world, ep::on_device)); });
+}
+
 TEST_CASE("running sums and elements by rank are refused on devices, whatever the order of the labels") {
     standin::restart({});
     ep::context world(MPI_COMM_WORLD);

@@ -93,7 +93,7 @@ struct join_case {
         workspace.assign(einparallel::detail::join_workspace_bytes(program, call) + 16, std::byte{0x7f});
         auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
         einparallel::detail::join_on_device(
-            program, call, workspace.data() + (16 - address % 16) % 16,
+            program, call, workspace.data() + (16 - address % 16) % 16, nullptr,
             [&](const launch::strided_join& part) { launch::join(nullptr, part, program); });
     }
 
@@ -414,7 +414,7 @@ TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those a
     const block_call call{extents, {&matrix, 1}, {sums.data(), of_sums, dense}};
     std::vector<double> workspace(einparallel::detail::join_workspace_bytes(sum, call) / sizeof(double));
     CHECK(workspace.size() > 256 * expected.size());
-    einparallel::detail::join_on_device(sum, call, workspace.data(),
+    einparallel::detail::join_on_device(sum, call, workspace.data(), nullptr,
                                         [&](const launch::strided_join& part) { launch::join(nullptr, part, sum); });
     CHECK(sums == expected);
 }

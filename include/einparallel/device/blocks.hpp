@@ -14,6 +14,7 @@
 #include <einparallel/notation/operations/op_program.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -40,7 +41,7 @@ EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, l
 
 /// Computes one block: what the kernel with this ⊗ and ⊕ does on the host.
 EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
-                                       join_function launch);
+                                       std::uint32_t* divided, join_function launch);
 
 /// Z = softmax of X along a label, float or double.
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,

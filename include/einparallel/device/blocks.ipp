@@ -112,12 +112,13 @@ EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, c
 }
 
 EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
-                                       join_function launch) {
+                                       std::uint32_t* divided, join_function launch) {
     loop_nest nest(call);
     launch::strided_join work;
     work.output = call.output.data;
     work.combine = call.mode == write_mode::combine;
     work.workspace = workspace;
+    work.divided = divided;
     for (std::size_t operand = 0; operand < std::min<std::size_t>(call.operands.size(), launch::most_operands);
          ++operand) {
         work.operands[operand] = call.operands[operand].data;

@@ -11,6 +11,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -33,14 +34,14 @@ using blas_function = function_ref<void(const blas_call&)>;
 EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas);
 
-/// Bytes of workspace that a block of this kernel needs on a device: products where it is a sum of products of two
-/// operands, else a join.
 /// Why devices do not compute it: what follows a vertex's name; empty where they do.
 EINPARALLEL_INLINE std::string refused_on_device(const kernel& work);
 
+/// Bytes of workspace that a block of this kernel needs on a device: products where it is a sum of products of two
+/// operands, else a join.
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
-/// Computes the block, in the order of the stream.
+/// Computes the block, in the order of the stream. `divided` becomes 1 where an integer is divided by zero.
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
-                                           void* workspace, blas_function blas);
+                                           void* workspace, std::uint32_t* divided, blas_function blas);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -97,6 +97,10 @@ EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
     if (work.as<running_work>() != nullptr || work.as<ranked_work>() != nullptr) {
         return "makes running sums or ranks elements, which is done on the host only: run the plan there";
     }
+    if (work.on_device() != nullptr && work.program().divides_integers()) {
+        return "divides integers beside a functor of the application's, where a device does not see a zero: assign the "
+               "quotient to a tensor of its own";
+    }
     return work.on_device() != nullptr || work.replaces() || !work.program().is_opaque()
                ? ""
                : "calls a functor of the application's, which a device cannot: run the plan on the host, or record it "
@@ -111,7 +115,7 @@ EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const blo
 }
 
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
-                                           void* workspace, blas_function blas) {
+                                           void* workspace, std::uint32_t* divided, blas_function blas) {
     if (const auto products = products_of(work, call); products && products->first.way == device_way::products) {
         run_on_device(on, products->first, products->second, call, workspace, blas);
         return;
@@ -120,7 +124,7 @@ EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work
         selects != nullptr && select_on_device(on, *selects, call)) {
         return;
     }
-    join_on_device(work.program(), call, workspace, [&](const launch::strided_join& part) {
+    join_on_device(work.program(), call, workspace, divided, [&](const launch::strided_join& part) {
         work.on_device() != nullptr ? work.on_device()->join(on, part, work.keeps().front().get())
                                     : launch::join(on, part, work.program());
     });

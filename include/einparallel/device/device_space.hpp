@@ -135,6 +135,7 @@ private:
     memory_block blas_workspace_;
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
+    memory_block divided_;  ///< on the host, where kernels say that an integer was divided by zero
     mutable std::array<work_token, 2> read_done_{};
     mutable std::optional<device_watch> watch_;
 };

@@ -68,6 +68,7 @@ EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
     for (memory_block& each : read_through_) {
         each = memory_block(host_, settings_.slab);
     }
+    divided_ = memory_block(host_, sizeof(std::uint32_t));
 }
 
 EINPARALLEL_VIRTUAL device_space::~device_space() {
@@ -147,10 +148,19 @@ EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, cons
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
+    const bool divides = work.program().divides_integers();
+    auto* const divided = divides ? reinterpret_cast<std::uint32_t*>(divided_.data()) : nullptr;
+    if (divides) {
+        *divided = 0;
+    }
     give(working, [&] {
-        contract_on_device(stream_of(working), work, call, workspace_.data(),
+        contract_on_device(stream_of(working), work, call, workspace_.data(), divided,
                            [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
     });
+    if (divides) {
+        finish(given());
+        check_divisors(*divided == 0);
+    }
     report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
 }
 

@@ -136,7 +136,11 @@ private:
             const std::uint32_t number = first + std::uint32_t(place) * threads;
             targets[place] = load(at, held, place, is_inside(place), false, number, base);
         }
-        program.evaluate(held);
+        unsigned active = 0;
+        for (int place = 0; place < join_points; ++place) {
+            active |= unsigned{is_inside(place)} << place;
+        }
+        program.evaluate(held, active);
         for (int place = 0; place < join_points; ++place) {  // functors see elements alone
             store(at, is_inside(place), targets[place],
                   is_inside(place) ? program.result(held, place) : program.identity);
@@ -159,12 +163,15 @@ private:
         for (std::uint32_t term = begin; term < end; term += step * join_points) {
             const auto number = [&](int place) { return term + std::uint32_t(place) * step + lane; };
             auto held = program.begin(at);
+            unsigned active = 0;
             for (int place = 0; place < join_points; ++place) {
-                load(at, held, place, number(place) < end && point < shape.points, true, number(place), base);
+                const bool is_inside = number(place) < end && point < shape.points;
+                active |= unsigned{is_inside} << place;
+                load(at, held, place, is_inside, true, number(place), base);
             }
-            program.evaluate(held);
+            program.evaluate(held, active);
             for (int place = 0; place < join_points; ++place) {
-                if (number(place) < end && point < shape.points) {
+                if ((active >> place & 1U) != 0) {
                     total = program.reduce(total, program.result(held, place));
                 }
             }

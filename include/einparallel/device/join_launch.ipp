@@ -20,6 +20,7 @@ void start_cells(launch::stream on, const launch::strided_join& work, const join
     program.result_register = std::uint8_t(code.result);
     program.type = code.type;
     program.by = reduction_row_of(code.by).combine;
+    program.divided = work.divided;
     std::copy_n(code.identity.begin(), Words, program.identity.words);
     std::copy(code.instructions.begin(), code.instructions.end(), program.code);
     start_join(on, work, program);

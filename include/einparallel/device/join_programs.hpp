@@ -66,7 +66,7 @@ struct functor_program {
         };
         load_from(std::make_integer_sequence<int, most_operands>());
     }
-    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
+    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/, unsigned /*active*/) const {}
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
         return std::apply([&](const auto&... each) { return converted<Out>(function(each.x[point]...)); }, held);
     }
@@ -113,6 +113,7 @@ struct cell_program {
     cell_type type;  ///< of the result
     op_code by;      ///< ⊕ as ⊗
     value identity;
+    std::uint32_t* divided;  ///< becomes 1 where an integer is divided by zero
     cell_instruction code[most_instructions];
 
     [[nodiscard]] EINPARALLEL_HOST_DEVICE int operand_count() const { return operands; }
@@ -136,8 +137,8 @@ struct cell_program {
         held.cells[(operand * join_points + point) * held.apart] =
             load_cell(at, operand_types[operand], active, first, offset);
     }
-    EINPARALLEL_HOST_DEVICE void evaluate(registers& held) const {
-        interpret(code, count, held.cells, join_points, held.apart);
+    EINPARALLEL_HOST_DEVICE void evaluate(registers& held, unsigned active) const {
+        interpret(code, count, held.cells, join_points, held.apart, active, divided);
     }
     [[nodiscard]] EINPARALLEL_HOST_DEVICE value result(const registers& held, int point) const {
         return held.cells[(result_register * join_points + point) * held.apart];

@@ -9,6 +9,7 @@
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
@@ -38,6 +39,8 @@ struct strided_join {
     index extents[most_loops] = {};
     index strides[most_loops][1 + most_operands] = {};  ///< of the output, and of the operands
     void* workspace = nullptr;                          ///< join_shape::workspace_bytes, aligned for any element
+    std::uint32_t* divided =
+        nullptr;  ///< becomes 1 where an integer is divided by zero, but in functors; null: nobody asks
 };
 
 /// Z = X of one operand, whose elements have 1, 2, 4, 8 or 16 bytes: a copy, or a transposition.

@@ -161,10 +161,11 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, 
 }
 
 /// Runs instructions for `points` points of one thread. The cell of register r of point n is cells[(r * points + n) *
-/// apart].
+/// apart]. `divided` becomes 1 where an integer is divided by zero at a point whose bit is set in `active`.
 template <class Cell>
 EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE void interpret(const cell_instruction* code, int count, Cell* cells,
-                                                                   int points, int apart) {
+                                                                   int points, int apart, unsigned active,
+                                                                   std::uint32_t* divided) {
     for (int number = 0; number < count; ++number) {
         const cell_instruction& each = code[number];
         for (int point = 0; point < points; ++point) {
@@ -172,6 +173,11 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE void interpret(const cell_in
             if (each.code == op_code::number) {
                 std::memcpy(cell(each.into).words, each.bits, sizeof(Cell));
             } else {
+                const bool divides = each.code == op_code::divide || each.code == op_code::remainder;
+                if (divides && each.computed.kind >= cell_kind::whole && cell(each.from[1]).words[0] == 0 &&
+                    (active >> point & 1U) != 0 && divided != nullptr) {
+                    *divided = 1;
+                }
                 cell(each.into) = computed(each.code, each.computed, each.result, cell(each.from[0]),
                                            cell(each.from[1]), cell(each.from[2]));
             }

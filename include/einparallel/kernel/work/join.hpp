@@ -47,6 +47,8 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
 class integer_divided_by_zero : public error {
     using error::error;
 };
+/// @throws integer_divided_by_zero  where some are
+EINPARALLEL_INLINE void check_divisors(bool are_none_zero);
 
 /// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
 /// @throws integer_divided_by_zero  behind the last element

@@ -270,7 +270,11 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
     }
     divided_by_zero = false;
     compute_join(call, work);
-    if (std::exchange(divided_by_zero, false)) {
+    check_divisors(!std::exchange(divided_by_zero, false));
+}
+
+EINPARALLEL_INLINE void check_divisors(bool are_none_zero) {
+    if (!are_none_zero) {
         throw integer_divided_by_zero(
             "an integer is divided by zero; ep::where(b != 0, a / b, 0) computes the chosen "
             "side alone");

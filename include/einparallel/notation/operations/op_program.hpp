@@ -136,6 +136,12 @@ public:
                    return each.code == op_code::opaque || each.kind == 'V';
                });
     }
+    /// True where integers are divided, by what may be zero.
+    EINPARALLEL_INLINE [[nodiscard]] bool divides_integers() const {
+        return detail::any_in(instructions_, [](const op_instruction& each) {
+            return detail::divides(each.code) && each.kind != 'f' && each.kind != 'c';
+        });
+    }
     /// True where equal programs need not compute the same: ⊕ or an opaque instruction has a state.
     EINPARALLEL_INLINE [[nodiscard]] bool has_state() const {
         return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);
