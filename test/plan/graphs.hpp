@@ -52,7 +52,7 @@ public:
 private:
     static ep::detail::vertex_work work_of(bool contraction) {
         if (contraction) {
-            return ep::detail::product_work{ep::element_type_of<double>(), 2};
+            return ep::detail::product_work{2};
         }
         return ep::detail::join_work{};
     }

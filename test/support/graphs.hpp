@@ -95,7 +95,7 @@ private:
     }
     static detail::vertex_work work_of(played_operators operators, std::size_t operands) {
         if (operators == played_operators::sum_of_products) {
-            return detail::product_work{element_type_of<double>(), operands};
+            return detail::product_work{operands};
         }
         return detail::join_work{};
     }

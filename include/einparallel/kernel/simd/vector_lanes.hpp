@@ -153,6 +153,26 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         return all != 0;
     }
 
+    /// x · 2^whole in two factors, each of which is a normal number.
+    EINPARALLEL_DETAIL_TARGET static vector scaled(vector x, vector whole) {
+        const vector half = kept(whole * T(0.5) + rounding);
+        const vector other = kept((whole - kept(half - rounding)) + rounding);
+        return kept(x * power_of_two(unsigned_bits(half))) * power_of_two(unsigned_bits(other));
+    }
+    /// 2^k where the lowest bits are those of k.
+    EINPARALLEL_DETAIL_TARGET static vector power_of_two(naturals lowest_bits) {
+        return number((lowest_bits << mantissa) + (natural(bias) << mantissa));
+    }
+    /// f with x = 2^exponent (1 + f) and √½ <= 1 + f < √2. @pre x is positive and normal
+    EINPARALLEL_DETAIL_TARGET static vector fraction(vector x, vector& exponent) {
+        constexpr natural root_half = sizeof(T) == 8 ? natural(0x3fe6a09e667f3bcd) : natural(0x3f3504f3);
+        const naturals all = unsigned_bits(x);
+        const naturals biased = (all + ((natural(bias) << mantissa) - root_half)) >> mantissa;
+        exponent = number(biased | (natural(bias + mantissa) << mantissa));  // of 2^mantissa
+        exponent = kept(exponent - T((integer{1} << mantissa) + bias));
+        return kept(number(all - ((biased - natural(bias)) << mantissa)) - T(1));
+    }
+
     template <class Step>
     EINPARALLEL_DETAIL_TARGET static void each(index count, const Step& step) {
         index at = 0;

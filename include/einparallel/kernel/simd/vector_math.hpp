@@ -45,10 +45,10 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using constants = math_constants<T>;
     using code = vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET>;
     using of_double = vector_math<double, instruction_set::EINPARALLEL_DETAIL_SET>;
-    using code::absolute, code::any, code::at_least, code::at_most, code::bias, code::bits, code::high, code::in_double;
-    using code::kept, code::lanes, code::mantissa, code::number, code::outside, code::polynomial, code::quotient;
-    using code::read, code::root, code::rounded, code::rounding, code::sign_bit, code::unsigned_bits, code::with_sign,
-        code::write;
+    using code::absolute, code::any, code::at_least, code::at_most, code::bias, code::bits, code::fraction, code::high;
+    using code::in_double, code::kept, code::lanes, code::mantissa, code::number, code::outside, code::polynomial;
+    using code::power_of_two, code::quotient, code::read, code::root, code::rounded, code::rounding, code::scaled;
+    using code::sign_bit, code::unsigned_bits, code::with_sign, code::write;
     using integer = typename code::integer;
     using integers = typename code::integers;
     using natural = typename code::natural;
@@ -300,25 +300,6 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     /// exp(x) − 1 for |x| < 0.38.
     EINPARALLEL_DETAIL_TARGET static vector expm1_of_small(vector x) {
         return x + x * x * polynomial(constants::exp, x);
-    }
-    /// x · 2^whole in two factors, each of which is a normal number.
-    EINPARALLEL_DETAIL_TARGET static vector scaled(vector x, vector whole) {
-        const vector half = kept(whole * T(0.5) + rounding);
-        const vector other = kept((whole - kept(half - rounding)) + rounding);
-        return kept(x * power_of_two(unsigned_bits(half))) * power_of_two(unsigned_bits(other));
-    }
-    /// 2^k where the lowest bits are those of k.
-    EINPARALLEL_DETAIL_TARGET static vector power_of_two(naturals lowest_bits) {
-        return number((lowest_bits << mantissa) + (natural(bias) << mantissa));
-    }
-    /// f with x = 2^exponent (1 + f) and √½ <= 1 + f < √2. @pre x is positive and normal
-    EINPARALLEL_DETAIL_TARGET static vector fraction(vector x, vector& exponent) {
-        constexpr natural root_half = sizeof(T) == 8 ? natural(0x3fe6a09e667f3bcd) : natural(0x3f3504f3);
-        const naturals all = unsigned_bits(x);
-        const naturals biased = (all + ((natural(bias) << mantissa) - root_half)) >> mantissa;
-        exponent = number(biased | (natural(bias + mantissa) << mantissa));  // of 2^mantissa
-        exponent = kept(exponent - T((integer{1} << mantissa) + bias));
-        return kept(number(all - ((biased - natural(bias)) << mantissa)) - T(1));
     }
 };
 
