@@ -195,6 +195,8 @@ EINPARALLEL_DETAIL_MAP(abs, absolute);
 EINPARALLEL_DETAIL_MAP(conj, conjugate);
 /// eˣ, element by element.
 EINPARALLEL_DETAIL_MAP(exp, exp_function);
+/// eˣ − 1 of real numbers, element by element: exact near 0 too.
+EINPARALLEL_DETAIL_MAP(expm1, expm1_function);
 /// Natural logarithm, element by element.
 EINPARALLEL_DETAIL_MAP(log, log_function);
 /// Square root, element by element.

@@ -56,7 +56,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using vector = typename code::vector;
 
     /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be x or y, element for element; y is null for functions of one
-    /// argument. Within 2 units in the last place: exp, log, power, erf, sigmoid; within 4: tanh, sin, cos, silu, gelu.
+    /// argument. Within 2 units in the last place: exp, expm1, log, power, erf, sigmoid; within 4: tanh, sin, cos,
+    /// silu, gelu.
     /// @pre has_vector_math<Code, T>
     template <op_code Code>
     [[gnu::noinline]] EINPARALLEL_DETAIL_TARGET static void row(T* into, const T* x, const T* y, index count) {
@@ -95,6 +96,9 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
             return exponential(x);
         } else if constexpr (Code == op_code::shifted_exponential) {
             return exponential(x - y);
+        } else if constexpr (Code == op_code::expm1) {
+            return in_double(
+                x, x, [](auto of, auto) EINPARALLEL_DETAIL_TARGET { return of_double::exponential_less_one(of); });
         } else if constexpr (Code == op_code::log) {
             return logarithm(x, rare);
         } else if constexpr (Code == op_code::tanh) {
@@ -128,6 +132,16 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         vector whole;
         const vector rest = reduced(at_least(at_most(x, constants::highest), constants::lowest), whole);
         return scaled(T(1) + expm1_of_small(rest), whole);
+    }
+
+    /// 2^k (exp(r) − 1) + (2^k − 1), with the sign of x at 0 too. Beyond 40 the last 1 makes no difference, or all of
+    /// it.
+    EINPARALLEL_DETAIL_TARGET static vector exponential_less_one(vector x) {
+        vector whole;
+        const vector less_one = expm1_of_small(reduced(at_least(at_most(x, T(40)), T(-40)), whole));
+        const vector scale = power_of_two(unsigned_bits(whole + rounding));
+        const vector near = with_sign(absolute(scale * less_one + kept(scale - T(1))), x);
+        return absolute(x) <= T(40) ? near : exponential(x) - T(1);
     }
 
     /// tanh |x| = E / (E + 2) with E = exp(2 |x|) − 1.

@@ -32,6 +32,7 @@ enum class op_code : std::uint8_t {
     sign,       ///< −1, 0, 1 or NaN
     relu,       ///< max(a, 0)
     exp,        ///< of real and complex numbers, as the rest of one argument
+    expm1,      ///< eᵃ − 1; of real numbers
     log,        ///< natural logarithm
     sqrt,       ///< √a
     tanh,       ///< hyperbolic tangent
@@ -130,6 +131,7 @@ inline constexpr auto operations = [] {
         {sign, "sign", 1, orders, ordered},
         {relu, "relu", 1, orders, ordered, 0, false, "z 0 > g 0 where"},
         {op_code::exp, "exp", 1, fractions, fractional, 15, true, "g z conj *"},
+        {op_code::expm1, "expm1", 1, fractions, real, 15, true, "g a exp *"},
         {op_code::log, "log", 1, fractions, fractional, 15, true, "g a conj /"},
         {op_code::sqrt, "sqrt", 1, fractions, fractional, 0, true, "0.5 g * z conj /"},
         {op_code::tanh, "tanh", 1, fractions, fractional, 15, true, "g 1 z z * - conj *"},
