@@ -3,8 +3,8 @@
 //
 //     ulps [--only NAMES] [--stride N] [--points N]
 //
-// NAMES: functions separated by commas (expm1,exp,log,tanh,sin,cos,erf,sigmoid,silu,gelu,power); all of them where left
-// out.
+// NAMES: functions separated by commas (log1p,expm1,exp,log,tanh,sin,cos,erf,sigmoid,silu,gelu,power); all of them
+// where left out.
 // --stride N (1): float arguments are every N-th of all 2^32 bit patterns; their errors are distances from the function
 // in double, which is exact to 2^-29 of their unit.
 // --points N (100000000): double arguments, and pairs of power in either type: half are uniform in the range where the
@@ -70,6 +70,8 @@ W exact(W x, [[maybe_unused]] W y) {
         return std::log(x);
     } else if constexpr (Code == op_code::expm1) {
         return std::expm1(x);
+    } else if constexpr (Code == op_code::log1p) {
+        return std::log1p(x);
     } else if constexpr (Code == op_code::tanh) {
         return std::tanh(x);
     } else if constexpr (Code == op_code::sin) {
@@ -248,6 +250,7 @@ int main(int argc, char** argv) {
         report<op_code::exp>("exp", asked, -746, 710);
         report<op_code::log>("log", asked, 0, 4);
         report<op_code::expm1>("expm1", asked, -40, 710);
+        report<op_code::log1p>("log1p", asked, -1, 4);
         report<op_code::tanh>("tanh", asked, -20, 20);
         report<op_code::sin>("sin", asked, -0x1p20, 0x1p20);
         report<op_code::cos>("cos", asked, -0x1p20, 0x1p20);

@@ -104,13 +104,14 @@ struct taken_by_integers {
     template <class... T>
     static constexpr bool fits = (std::is_integral_v<T> && ...);
 };
-using maps = std::tuple<taken_by<negate, true>, taken_by<absolute, true>, taken_by<conjugate, true>,
-                        taken_by<floor_function, false>, taken_by<round_function, false>,
-                        taken_by<sign_function, false>, taken_by<relu_function, false>, taken_by<exp_function, true>,
-                        taken_by<log_function, true>, taken_by<expm1_function, false>, taken_by<sqrt_function, true>,
-                        taken_by<tanh_function, true>, taken_by<sin_function, true>, taken_by<cos_function, true>,
-                        taken_by<tan_function, true>, taken_by<erf_function, false>, taken_by<sigmoid_function, true>,
-                        taken_by<silu_function, true>, taken_by<gelu_function, false>, taken_by<unchanged, true>>;
+using maps =
+    std::tuple<taken_by<negate, true>, taken_by<absolute, true>, taken_by<conjugate, true>,
+               taken_by<floor_function, false>, taken_by<round_function, false>, taken_by<sign_function, false>,
+               taken_by<relu_function, false>, taken_by<exp_function, true>, taken_by<log_function, true>,
+               taken_by<expm1_function, false>, taken_by<log1p_function, false>, taken_by<sqrt_function, true>,
+               taken_by<tanh_function, true>, taken_by<sin_function, true>, taken_by<cos_function, true>,
+               taken_by<tan_function, true>, taken_by<erf_function, false>, taken_by<sigmoid_function, true>,
+               taken_by<silu_function, true>, taken_by<gelu_function, false>, taken_by<unchanged, true>>;
 using joins = std::tuple<taken_by<plus, true>, taken_by<minus, true>, taken_by<times, true>,
                          taken_by<over, true, false>, taken_by<larger, false>, taken_by<smaller, false>,
                          taken_by_integers<modulo>, taken_by<power, true>, taken_by<atan2_function, false>,

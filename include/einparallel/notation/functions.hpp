@@ -199,6 +199,8 @@ EINPARALLEL_DETAIL_MAP(exp, exp_function);
 EINPARALLEL_DETAIL_MAP(expm1, expm1_function);
 /// Natural logarithm, element by element.
 EINPARALLEL_DETAIL_MAP(log, log_function);
+/// log(1 + x) of real numbers, element by element: exact near 0 too.
+EINPARALLEL_DETAIL_MAP(log1p, log1p_function);
 /// Square root, element by element.
 EINPARALLEL_DETAIL_MAP(sqrt, sqrt_function);
 /// Hyperbolic tangent, element by element.

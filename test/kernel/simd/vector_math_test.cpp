@@ -37,13 +37,19 @@ struct function {
     double low, high;
 };
 
-constexpr function functions[] = {
-    {"exp", op_code::exp, 2, -746, 710},       {"log", op_code::log, 2, 0, 8},
-    {"expm1", op_code::expm1, 2, -40, 710},    {"tanh", op_code::tanh, 4, -20, 20},
-    {"sin", op_code::sin, 4, -0x1p20, 0x1p20}, {"cos", op_code::cos, 4, -0x1p20, 0x1p20},
-    {"erf", op_code::erf, 2, -6, 6},           {"sigmoid", op_code::sigmoid, 2, -746, 40},
-    {"silu", op_code::silu, 4, -753, 40},      {"gelu", op_code::gelu, 4, -37, 9},
-    {"power", op_code::power, 2, 0, 50},       {"shifted_exponential", op_code::shifted_exponential, 2, -300, 300}};
+constexpr function functions[] = {{"exp", op_code::exp, 2, -746, 710},
+                                  {"log", op_code::log, 2, 0, 8},
+                                  {"expm1", op_code::expm1, 2, -40, 710},
+                                  {"log1p", op_code::log1p, 2, -1, 8},
+                                  {"tanh", op_code::tanh, 4, -20, 20},
+                                  {"sin", op_code::sin, 4, -0x1p20, 0x1p20},
+                                  {"cos", op_code::cos, 4, -0x1p20, 0x1p20},
+                                  {"erf", op_code::erf, 2, -6, 6},
+                                  {"sigmoid", op_code::sigmoid, 2, -746, 40},
+                                  {"silu", op_code::silu, 4, -753, 40},
+                                  {"gelu", op_code::gelu, 4, -37, 9},
+                                  {"power", op_code::power, 2, 0, 50},
+                                  {"shifted_exponential", op_code::shifted_exponential, 2, -300, 300}};
 
 template <class T, instruction_set Set>
 void run_with(op_code code, T* into, const T* x, const T* y, index count) {
@@ -53,7 +59,7 @@ void run_with(op_code code, T* into, const T* x, const T* y, index count) {
     };
     run(std::integer_sequence<op_code, op_code::exp, op_code::log, op_code::expm1, op_code::tanh, op_code::sin,
                               op_code::cos, op_code::erf, op_code::sigmoid, op_code::silu, op_code::gelu,
-                              op_code::power, op_code::shifted_exponential>{});
+                              op_code::power, op_code::log1p, op_code::shifted_exponential>{});
 }
 
 template <class T>
@@ -70,6 +76,8 @@ long double exact(op_code code, long double x, long double y) {
             return std::log(x);
         case op_code::expm1:
             return std::expm1(x);
+        case op_code::log1p:
+            return std::log1p(x);
         case op_code::tanh:
             return std::tanh(x);
         case op_code::sin:

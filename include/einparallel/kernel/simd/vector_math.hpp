@@ -56,8 +56,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using vector = typename code::vector;
 
     /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be x or y, element for element; y is null for functions of one
-    /// argument. Within 2 units in the last place: exp, expm1, log, power, erf, sigmoid; within 4: tanh, sin, cos,
-    /// silu, gelu.
+    /// argument. Within 2 units in the last place: exp, expm1, log, log1p, power, erf, sigmoid; within 4: tanh, sin,
+    /// cos, silu, gelu.
     /// @pre has_vector_math<Code, T>
     template <op_code Code>
     [[gnu::noinline]] EINPARALLEL_DETAIL_TARGET static void row(T* into, const T* x, const T* y, index count) {
@@ -68,8 +68,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
             const vector b = binary ? read(y + at, lanes, T(1)) : a;
             integers rare{};  // not 0 in lanes that the C library computes
             vector value = apply<Code>(a, b, rare);
-            if constexpr (Code == op_code::log || Code == op_code::sin || Code == op_code::cos ||
-                          Code == op_code::power) {
+            if constexpr (Code == op_code::log || Code == op_code::log1p || Code == op_code::sin ||
+                          Code == op_code::cos || Code == op_code::power) {
                 value = any(rare) ? mended<Code>(value, a, b, rare) : value;
             }
             write(into + at, value, lanes);
@@ -101,6 +101,10 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
                 x, x, [](auto of, auto) EINPARALLEL_DETAIL_TARGET { return of_double::exponential_less_one(of); });
         } else if constexpr (Code == op_code::log) {
             return logarithm(x, rare);
+        } else if constexpr (Code == op_code::log1p) {
+            rare |= (x > T(-1)) & (x <= std::numeric_limits<T>::max()) ? integers{} : integers{} - 1;
+            return in_double(
+                x, x, [](auto of, auto) EINPARALLEL_DETAIL_TARGET { return of_double::logarithm_of_one_and(of); });
         } else if constexpr (Code == op_code::tanh) {
             return hyperbolic_tangent(x);
         } else if constexpr (Code == op_code::sigmoid || Code == op_code::silu) {
@@ -121,6 +125,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     static T standard(T x, [[maybe_unused]] T y) {
         if constexpr (Code == op_code::log) {
             return std::log(x);
+        } else if constexpr (Code == op_code::log1p) {
+            return std::log1p(x);
         } else if constexpr (Code == op_code::power) {
             return std::pow(x, y);
         } else {
@@ -172,15 +178,23 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         }
     }
 
-    /// x = 2^k (1 + f) and log(1 + f) = 2 atanh(s) = f − s (f − …) with s = f / (2 + f).
-    EINPARALLEL_DETAIL_TARGET static vector logarithm(vector x, integers& rare) {
+    /// log(x) + a small rest. x = 2^k (1 + f) and log(1 + f) = 2 atanh(s) = f − s (f − …) with s = f / (2 + f).
+    EINPARALLEL_DETAIL_TARGET static vector logarithm(vector x, integers& rare, vector rest = vector{}) {
         rare |= outside(bits(x));
         vector exponent;
         const vector f = fraction(x, exponent);
         const vector s = quotient(f, T(2) + f);
         const vector square = s * s;
         const vector correction = s * (f - square * polynomial(constants::log, square));
-        return exponent * constants::ln_two_high + (f - (correction - exponent * constants::ln_two_low));
+        return exponent * constants::ln_two_high + (f - (correction - (exponent * constants::ln_two_low + rest)));
+    }
+
+    /// log u + c / u of the sum u of 1 and x, and of c, what it has lost; with the sign of x at 0 too.
+    EINPARALLEL_DETAIL_TARGET static vector logarithm_of_one_and(vector x) {
+        const vector sum = kept(T(1) + x);
+        const vector lost = x >= T(1) ? T(1) - kept(sum - x) : x - kept(sum - T(1));
+        integers known{};
+        return with_sign(absolute(logarithm(sum, known, lost / sum)), x);
     }
 
     /// sin or cos of |x| <= 2^20: its distance from the nearest multiple of π/2, which is subtracted in parts whose

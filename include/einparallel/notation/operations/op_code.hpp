@@ -34,6 +34,7 @@ enum class op_code : std::uint8_t {
     exp,        ///< of real and complex numbers, as the rest of one argument
     expm1,      ///< eᵃ − 1; of real numbers
     log,        ///< natural logarithm
+    log1p,      ///< log(1 + a); of real numbers
     sqrt,       ///< √a
     tanh,       ///< hyperbolic tangent
     sin,        ///< sine
@@ -133,6 +134,7 @@ inline constexpr auto operations = [] {
         {op_code::exp, "exp", 1, fractions, fractional, 15, true, "g z conj *"},
         {op_code::expm1, "expm1", 1, fractions, real, 15, true, "g a exp *"},
         {op_code::log, "log", 1, fractions, fractional, 15, true, "g a conj /"},
+        {op_code::log1p, "log1p", 1, fractions, real, 15, true, "g 1 a + /"},
         {op_code::sqrt, "sqrt", 1, fractions, fractional, 0, true, "0.5 g * z conj /"},
         {op_code::tanh, "tanh", 1, fractions, fractional, 15, true, "g 1 z z * - conj *"},
         {op_code::sin, "sin", 1, fractions, fractional, 15, true, "g a cos conj *"},

@@ -170,6 +170,7 @@ struct conjugate : coded<op_code::conjugate> {
 EINPARALLEL_DETAIL_MAP(exp_function, exp, exp, exp(x));
 EINPARALLEL_DETAIL_MAP(expm1_function, expm1, expm1, expm1(x));
 EINPARALLEL_DETAIL_MAP(log_function, log, log, log(x));
+EINPARALLEL_DETAIL_MAP(log1p_function, log1p, log1p, log1p(x));
 EINPARALLEL_DETAIL_MAP(sqrt_function, sqrt, sqrt, sqrt(x));
 EINPARALLEL_DETAIL_MAP(tanh_function, tanh, tanh, tanh(x));
 EINPARALLEL_DETAIL_MAP(sin_function, sin, sin, sin(x));
@@ -268,9 +269,9 @@ struct unchanged : coded<op_code::cast> {
 
 /// The functors of the operations on one and two elements, in the order of the table.
 using op_functors = type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function,
-                              exp_function, expm1_function, log_function, sqrt_function, tanh_function, sin_function,
-                              cos_function, tan_function, erf_function, sigmoid_function, silu_function, gelu_function,
-                              plus, minus, times, over, larger, smaller, modulo, power, atan2_function,
+                              exp_function, expm1_function, log_function, log1p_function, sqrt_function, tanh_function,
+                              sin_function, cos_function, tan_function, erf_function, sigmoid_function, silu_function,
+                              gelu_function, plus, minus, times, over, larger, smaller, modulo, power, atan2_function,
                               shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
 static_assert([]<class... Function>(type_list<Function...> /*all*/) {
     auto next = op_code::cast;
