@@ -251,7 +251,7 @@ private:
                 return terms.times(g, terms.call(op_code::conjugate, type, {factor}));
             }
             default:
-                throw error("the reduction is the application's own; sum, prod, max and min have derivatives");
+                throw error("the reduction is the application's own; the library's have derivatives");
         }
     }
 
