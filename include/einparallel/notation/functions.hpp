@@ -171,6 +171,8 @@ EINPARALLEL_DETAIL_PAIR(max, larger);
 EINPARALLEL_DETAIL_PAIR(min, smaller);
 /// a to the power of b, element by element; either may be a number.
 EINPARALLEL_DETAIL_PAIR(pow, power);
+/// log(eᵃ + eᵇ) of real numbers without overflow, element by element; either may be a number.
+EINPARALLEL_DETAIL_PAIR(logaddexp, logaddexp_function);
 /// The angle of (b, a) in the plane, element by element; either may be a number.
 EINPARALLEL_DETAIL_PAIR(atan2, atan2_function);
 #undef EINPARALLEL_DETAIL_PAIR
@@ -256,6 +258,35 @@ auto mean(const First& label, const Rest&... rest) {
     return detail::mean_of(sum(label, rest...));
 }
 
+namespace detail {
+
+template <class Op, class Over, class Inner>
+auto logsumexp_of(const reduce_node<Op, Over, Inner>& total) {
+    const auto made = [&](const auto& values) {
+        return checked_reduction<op::logsumexp_type, Over, std::remove_cvref_t<decltype(values)>>(op::logsumexp,
+                                                                                                  values);
+    };
+    if constexpr (std::is_integral_v<typename Inner::value_type>) {
+        return made(make_join(converted_to<double>{}, total.inner));
+    } else {
+        return made(total.inner);
+    }
+}
+
+}  // namespace detail
+
+/// log Σ eˣ of real numbers, over labels as for sum, without overflow: ep::logsumexp(expr), ep::logsumexp(j, expr). Of
+/// nothing it is −∞; of integers it is a double.
+auto logsumexp(const Expression auto& expression) {
+    return detail::logsumexp_of(sum(expression));
+}
+/// The same over named labels, the expression last.
+template <Label First, class... Rest>
+    requires detail::EndInExpression<First, Rest...>
+auto logsumexp(const First& label, const Rest&... rest) {
+    return detail::logsumexp_of(sum(label, rest...));
+}
+
 /// The index along a label, of type ep::index: A(i, j) * ep::iota(i). How far it goes another operand says, or the left
 /// side, or `extent`.
 template <Label L>
@@ -292,6 +323,8 @@ EINPARALLEL_DETAIL_REFUSES_OTHERS(pow);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(atan2);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(where);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(mean);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(logaddexp);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(logsumexp);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(map);

@@ -56,8 +56,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using vector = typename code::vector;
 
     /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be x or y, element for element; y is null for functions of one
-    /// argument. Within 2 units in the last place: exp, expm1, log, log1p, power, erf, sigmoid; within 4: tanh, sin,
-    /// cos, silu, gelu.
+    /// argument. Within 2 units in the last place: exp, expm1, log, log1p, logaddexp, power, erf, sigmoid; within 4:
+    /// tanh, sin, cos, silu, gelu.
     /// @pre has_vector_math<Code, T>
     template <op_code Code>
     [[gnu::noinline]] EINPARALLEL_DETAIL_TARGET static void row(T* into, const T* x, const T* y, index count) {
@@ -96,6 +96,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
             return exponential(x);
         } else if constexpr (Code == op_code::shifted_exponential) {
             return exponential(x - y);
+        } else if constexpr (Code == op_code::logaddexp) {
+            return logarithm_of_two(x, y);
         } else if constexpr (Code == op_code::expm1) {
             return in_double(
                 x, x, [](auto of, auto) EINPARALLEL_DETAIL_TARGET { return of_double::exponential_less_one(of); });
@@ -195,6 +197,14 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         const vector lost = x >= T(1) ? T(1) - kept(sum - x) : x - kept(sum - T(1));
         integers known{};
         return with_sign(absolute(logarithm(sum, known, lost / sum)), x);
+    }
+
+    /// log(exp(x) + exp(y)); of equal ones, infinities among them, x + log 2.
+    EINPARALLEL_DETAIL_TARGET static vector logarithm_of_two(vector x, vector y) {
+        const vector larger = x < y ? y : x;
+        const vector difference = x == y ? vector{} : x < y ? x - y : y - x;
+        const vector value = larger + logarithm_of_one_and(exponential(difference));
+        return difference == difference ? value : difference;
     }
 
     /// sin or cos of |x| <= 2^20: its distance from the nearest multiple of π/2, which is subtracted in parts whose

@@ -12,7 +12,7 @@
 namespace einparallel {
 
 /// The ⊕ of an einsum, for who has to know whether two have the same; `unknown`, one of the user's, is like no other.
-enum class reduction : std::uint8_t { unknown, sum, prod, max, min };
+enum class reduction : std::uint8_t { unknown, sum, prod, max, min, logsumexp };
 
 /// What an instruction computes, by number of arguments. The functors of operators.hpp say which is theirs, and are its
 /// definition: integers wrap, a NaN wins in max and min, complex products are as BLAS multiplies.
@@ -55,6 +55,7 @@ enum class op_code : std::uint8_t {
     power,                ///< aᵇ; of real and complex numbers
     angle,                ///< atan2(a, b); of real numbers
     shifted_exponential,  ///< exp(a − b), of a softmax
+    logaddexp,            ///< log(exp(a) + exp(b)); of real numbers
     // two: both of one type; bool
     less,           ///< a < b
     less_equal,     ///< a ≤ b
@@ -156,6 +157,8 @@ inline constexpr auto operations = [] {
          "g y a 0 == 0 a log where * conj *"},
         {angle, "atan2", 2, fractions, real, 15, false, "g b a a * b b * + / *", "g a neg a a * b b * + / *"},
         {shifted_exponential, "exp-", 2, fractions, fractional, 15, true, "g z *"},  // a softmax has no ∂/∂b
+        {logaddexp, "logaddexp", 2, fractions, real, 30, true, "z -inf == 0 g a z exp- * where",
+         "z -inf == 0 g b z exp- * where"},
         {less, "<", 2, compares, ordered, 8},
         {less_equal, "<=", 2, compares, ordered, 8},
         {greater, ">", 2, compares, ordered, 8},
@@ -187,12 +190,13 @@ struct reduction_row {
     op_code distributed = op_code::opaque;  ///< the ⊗ that distributes over it in every operand
     std::string_view derivative{};
 };
-inline constexpr auto reductions =
-    std::to_array<reduction_row>({{reduction::unknown, "reduce"},
-                                  {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
-                                  {reduction::prod, "prod", op_code::multiply},
-                                  {reduction::max, "max", op_code::larger, op_code::add},
-                                  {reduction::min, "min", op_code::smaller, op_code::add}});
+inline constexpr auto reductions = std::to_array<reduction_row>(
+    {{reduction::unknown, "reduce"},
+     {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
+     {reduction::prod, "prod", op_code::multiply},
+     {reduction::max, "max", op_code::larger, op_code::add},
+     {reduction::min, "min", op_code::smaller, op_code::add},
+     {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add, "z -inf == 0 g a z exp- * where"}});
 static_assert([] {
     bool in_order = true;
     for (std::size_t number = 0; number < reductions.size(); ++number) {

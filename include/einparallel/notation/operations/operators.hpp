@@ -215,6 +215,15 @@ struct atan2_function : coded<op_code::angle> {
     }
 };
 
+struct logaddexp_function : coded<op_code::logaddexp> {
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        using Real = std::conditional_t<std::is_integral_v<T>, double, T>;
+        return op::logsumexp_type{}(converted<Real>(a), converted<Real>(b));
+    }
+};
+
 /// a where c is true (not 0), else b.
 struct choice : coded<op_code::choice> {
     template <class C, class A, class B>
@@ -268,11 +277,12 @@ struct unchanged : coded<op_code::cast> {
 };
 
 /// The functors of the operations on one and two elements, in the order of the table.
-using op_functors = type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function,
-                              exp_function, expm1_function, log_function, log1p_function, sqrt_function, tanh_function,
-                              sin_function, cos_function, tan_function, erf_function, sigmoid_function, silu_function,
-                              gelu_function, plus, minus, times, over, larger, smaller, modulo, power, atan2_function,
-                              shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
+using op_functors =
+    type_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function, exp_function,
+              expm1_function, log_function, log1p_function, sqrt_function, tanh_function, sin_function, cos_function,
+              tan_function, erf_function, sigmoid_function, silu_function, gelu_function, plus, minus, times, over,
+              larger, smaller, modulo, power, atan2_function, shifted_exponential, logaddexp_function, less, less_equal,
+              greater, greater_equal, equal, not_equal>;
 static_assert([]<class... Function>(type_list<Function...> /*all*/) {
     auto next = op_code::cast;
     return ((next = op_code(int(next) + 1), Function::code == next) && ...) && next == op_code::not_equal;

@@ -5,6 +5,7 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operations/op_code.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <limits>
@@ -109,17 +110,34 @@ struct extreme_type : detail::coded<Largest ? op_code::larger : op_code::smaller
 using max_type = extreme_type<true>;   ///< of ep::max
 using min_type = extreme_type<false>;  ///< of ep::min
 
-inline constexpr sum_type sum{};    ///< a + b
-inline constexpr prod_type prod{};  ///< a · b
-inline constexpr max_type max{};    ///< the larger one; NaN propagates
-inline constexpr min_type min{};    ///< the smaller one; NaN propagates
+/// ⊕ = log(eᵃ + eᵇ) of real numbers, without overflow: an infinity stays what it is, and so does a NaN.
+struct logsumexp_type : detail::coded<op_code::logaddexp> {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    requires std::is_floating_point_v<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
+        return -std::numeric_limits<T>::infinity();
+    }
+    template <class T>
+    requires std::is_floating_point_v<T> EINPARALLEL_HOST_DEVICE T operator()(T a, T b) const {
+        using std::exp, std::log1p;
+        const T larger = a < b ? b : a;
+        const T difference = a == b ? T(0) : a < b ? a - b : b - a;
+        return larger + log1p(exp(difference));
+    }
+};
+
+inline constexpr sum_type sum{};              ///< a + b
+inline constexpr prod_type prod{};            ///< a · b
+inline constexpr max_type max{};              ///< the larger one; NaN propagates
+inline constexpr min_type min{};              ///< the smaller one; NaN propagates
+inline constexpr logsumexp_type logsumexp{};  ///< log(eᵃ + eᵇ)
 
 }  // namespace op
 
 namespace detail {
 
 /// Those of the table, in its order.
-using reduction_functors = type_list<op::sum_type, op::prod_type, op::max_type, op::min_type>;
+using reduction_functors = type_list<op::sum_type, op::prod_type, op::max_type, op::min_type, op::logsumexp_type>;
 static_assert([]<class... Reduce>(type_list<Reduce...> /*all*/) {
     std::size_t next = 0;
     return ((reductions[++next].combine == Reduce::code) && ...) && next + 1 == reductions.size();
