@@ -81,7 +81,7 @@ EINPARALLEL_INLINE std::optional<std::pair<device_contraction, std::complex<doub
         return {};
     }
     const element_type operand = program.instructions().front().type();
-    const bool is_of_halves = is_half_type(operand) && program.type() == element_type_of<float>();
+    const bool is_of_halves = is_multiplied_half(operand) && program.type() == element_type_of<float>();
     if (is_half_type(program.type()) || (operand != program.type() && !is_of_halves) ||
         program.instructions()[1].type() != operand) {
         return {};

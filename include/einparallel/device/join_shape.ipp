@@ -17,12 +17,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An element type in device code.
 inline cell_type cell_type_of(element_type type) {
-    const auto kind = type == element_type_of<float16>()    ? cell_kind::f16
-                      : type == element_type_of<bfloat16>() ? cell_kind::b16
-                      : type.kind == 'f'                    ? (type.bytes == 4 ? cell_kind::f32 : cell_kind::f64)
-                      : type.kind == 'c'                    ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)
-                      : type.kind == 'i'                    ? cell_kind::whole
-                                                            : cell_kind::natural;
+    auto kind = type.kind == 'f'   ? (type.bytes == 4 ? cell_kind::f32 : cell_kind::f64)
+                : type.kind == 'c' ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)
+                : type.kind == 'i' ? cell_kind::whole
+                                   : cell_kind::natural;
+    [&]<class... Half>(type_list<Half...> /*halves*/) {
+        int place = 0;
+        ((kind = element_type_of<Half>() == type ? cell_kind(int(cell_kind::half) + place) : kind, ++place), ...);
+    }(half_elements());
     return {kind, std::uint8_t(type.bytes), type.kind == 'b'};
 }
 

@@ -18,8 +18,12 @@
 
 namespace einparallel::detail {
 
-/// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded.
-enum class cell_kind : std::uint8_t { f32, f64, c64, c128, f16, b16, whole, natural };
+/// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded: `half` and the
+/// place in half_elements.
+enum class cell_kind : std::uint8_t { f32, f64, c64, c128, whole, natural, half };
+EINPARALLEL_HOST_DEVICE constexpr bool is_integer(cell_kind kind) {
+    return kind == cell_kind::whole || kind == cell_kind::natural;
+}
 
 /// An element type in device code.
 struct cell_type {
@@ -69,6 +73,17 @@ EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_ty
                                          : bits << unused >> unused;
 }
 
+/// visit(Half()) for the half at a place of the list.
+template <class Half, class... Rest>
+EINPARALLEL_HOST_DEVICE void with_half_at(type_list<Half, Rest...> /*list*/, int place, const auto& visit) {
+    if constexpr (sizeof...(Rest) > 0) {
+        if (place > 0) {
+            return with_half_at(type_list<Rest...>(), place - 1, visit);
+        }
+    }
+    visit(Half());
+}
+
 /// visit(T()) for the type in which a kind computes; c128 in wide cells only.
 template <class Cell, class Visit>
 EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
@@ -84,14 +99,12 @@ EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
                 visit(complex_pair<double>());
             }
             return;
-        case cell_kind::f16:
-            return visit(float16());
-        case cell_kind::b16:
-            return visit(bfloat16());
         case cell_kind::whole:
             return visit(std::int64_t());
-        default:
+        case cell_kind::natural:
             return visit(std::uint64_t());
+        default:
+            return with_half_at(half_elements(), int(kind) - int(cell_kind::half), visit);
     }
 }
 
@@ -154,7 +167,7 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, 
             made = called<Cell>(code, x, y);
         }
     });
-    if (to.kind >= cell_kind::whole) {
+    if (is_integer(to.kind)) {
         made.words[0] = wrapped(made.words[0], to);
     }
     return made;
@@ -174,7 +187,7 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE void interpret(const cell_in
                 std::memcpy(cell(each.into).words, each.bits, sizeof(Cell));
             } else {
                 const bool divides = each.code == op_code::divide || each.code == op_code::remainder;
-                if (divides && each.computed.kind >= cell_kind::whole && cell(each.from[1]).words[0] == 0 &&
+                if (divides && is_integer(each.computed.kind) && cell(each.from[1]).words[0] == 0 &&
                     (active >> point & 1U) != 0 && divided != nullptr) {
                     *divided = 1;
                 }

@@ -128,7 +128,7 @@ private:
             check(std::from_chars(left.data() + 1, last, found.bytes).ptr == last,
                   {"holds elements of type '", text, "', which is no number type"});
         }
-        check(is_element_type(found) && found.kind != 'B',
+        check(is_element_type(found) && found.kind >= 'a',
               {"holds elements of type '", text,
                "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 2, 4 and 8, and complex "
                "numbers of 8 and 16"});
@@ -148,7 +148,8 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
 }
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
-    expect(type.kind != 'B', "an .npy file cannot hold bfloat16: safetensors can");
+    expect(type.kind >= 'a',
+           "an .npy file cannot hold bfloat16 or float8: safetensors can");  // NumPy's are small letters
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
     return order + name_of_element(type);
 }

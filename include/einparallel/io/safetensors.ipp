@@ -29,6 +29,14 @@ inline constexpr named_element_type safetensors_types[] = {
     {"I32", {'i', 4}}, {"I16", {'i', 2}}, {"I8", {'i', 1}},  {"U64", {'u', 8}},  {"U32", {'u', 4}},
     {"U16", {'u', 2}}, {"U8", {'u', 1}},  {"BOOL", {'b', 1}}};
 
+EINPARALLEL_SELDOM std::string safetensors_type_names() {
+    std::string all;
+    for (const named_element_type& each : safetensors_types) {
+        all += (all.empty() ? "" : ", ") + std::string(each.name);
+    }
+    return all;
+}
+
 EINPARALLEL_SELDOM std::string_view safetensors_type_name(element_type type) {
     const auto known = find_in(safetensors_types, type, &named_element_type::type);
     return known == std::end(safetensors_types) ? std::string_view() : known->name;
@@ -212,9 +220,10 @@ EINPARALLEL_SELDOM std::vector<std::string> safetensors_file::names() const {
 EINPARALLEL_SELDOM const detail::safetensors_entry& safetensors_file::entry(const std::string& name) const {
     const auto known = tensors_.find(name);
     detail::require(known != tensors_.end(), {"'", path_, "' has no tensor '", name, "'"});
-    detail::require(known->second.unknown.empty(),
-                    {"'", path_, "' has tensor '", name, "' of type ", known->second.unknown,
-                     "; those that can be read are F64, F32, F16, BF16, I64 to I8, U64 to U8 and BOOL"});
+    detail::require(
+        known->second.unknown.empty(),
+        {"'", path_, "' has tensor '", name, "' of type ", known->second.unknown, "; those that can be read are ",
+         detail::joined(detail::safetensors_types, ", ", &detail::named_element_type::name)});
     return known->second;
 }
 

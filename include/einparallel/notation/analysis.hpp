@@ -161,13 +161,14 @@ using statement = labels_of_statement<LeftLabels, typename Right::labels>;
 struct nothing {};
 
 /// A value of type From may become an element of type To: not complex to real, not a fraction to an integer, and not an
-/// integer to a float16 that ends before it.
+/// integer to a half that ends before it.
 template <class From, class To>
 inline constexpr bool keeps_imaginary = !is_complex<From>::value || is_complex<To>::value;
 template <class From, class To>
 inline constexpr bool keeps_fraction = !std::is_integral_v<To> || std::is_integral_v<From> || is_complex<From>::value;
 template <class From, class To>
-inline constexpr bool keeps_range = !std::is_same_v<To, float16> || !std::is_integral_v<From> || sizeof(From) == 1;
+inline constexpr bool keeps_range =
+    !is_half<To> || std::is_same_v<To, bfloat16> || !std::is_integral_v<From> || sizeof(From) == 1;
 template <class From, class To>
 inline constexpr bool is_storable = keeps_imaginary<From, To>&& keeps_fraction<From, To>&& keeps_range<From, To>;
 
@@ -325,7 +326,7 @@ public:
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
         static_assert(keeps_range<typename node_type::value_type, T>,
                       "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at "
-                      "65,504: multiply them by 1.0F, or take bfloat16");
+                      "65,504, nor to float8: multiply them by 1.0F, or take bfloat16");
         static_assert(leaves_stand_in<Recorded, node_type>,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");

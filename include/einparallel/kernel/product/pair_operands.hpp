@@ -28,7 +28,7 @@ protected:
     [[nodiscard]] bool has_others() const { return !x_.template is<T>() || !y_.template is<T>(); }
     /// … but a half in a product of floats.
     static bool converts(const row_operand& operand) {
-        return !operand.template is<T>() && !(std::is_same_v<T, float> && is_half_type(operand.element));
+        return !operand.template is<T>() && !(std::is_same_v<T, float> && is_multiplied_half(operand.element));
     }
 
     /// Sums the operand over its one-sided labels into dense scratch.

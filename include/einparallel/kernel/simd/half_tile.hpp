@@ -199,7 +199,8 @@ tile_kernel converting_tile_kernel(element_type a, element_type b, conversion<T>
             pack = converted;
         }
         if constexpr (std::is_same_v<T, float>) {
-            with_half(type, [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
+            with_element_among(multiplied_halves(), type,
+                               [&]<class Half>(std::type_identity<Half> /*half*/) { pack = &pack_halves<Half>; });
         }
     };
     read(a, kernel.a_element, kernel.pack_a, &pack_converted<T, true>);

@@ -50,7 +50,8 @@ struct dot_functions {
     dot_functions(element_type x, element_type y) {
         const auto with_element = [](element_type type, const auto& visit) {
             if constexpr (std::is_same_v<T, float>) {
-                is_half_type(type) ? with_half(type, visit) : visit(std::type_identity<T>());
+                is_multiplied_half(type) ? with_element_among(multiplied_halves(), type, visit)
+                                         : visit(std::type_identity<T>());
             } else {
                 visit(std::type_identity<T>());
             }

@@ -53,7 +53,7 @@ EINPARALLEL_HOST_DEVICE constexpr T number_of(const number_bits& bits) {
     } else if constexpr (std::is_same_v<T, double>) {
         return std::bit_cast<double>(bits[0]);
     } else if constexpr (is_half<T>) {
-        return T::of_bits(std::uint16_t(bits[0]));
+        return T::of_bits(typename T::bits_type(bits[0]));
     } else {
         return T(bits[0]);
     }

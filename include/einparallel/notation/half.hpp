@@ -1,0 +1,170 @@
+#pragma once
+// Numbers that are stored in fewer bits than a float, and computed with as floats.
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace einparallel {
+
+namespace detail {
+
+/// How such numbers are stored: a sign, an exponent and a mantissa, from the highest bit on.
+template <char Kind>
+struct half_format;
+template <>
+struct half_format<'f'> {
+    using bits = std::uint16_t;
+    static constexpr int exponent = 5, mantissa = 10, exponent10 = 4;  ///< exponent10: of the largest number
+    static constexpr bool has_infinity = true;
+};
+template <>
+struct half_format<'B'> {
+    using bits = std::uint16_t;
+    static constexpr int exponent = 8, mantissa = 7, exponent10 = 38;
+    static constexpr bool has_infinity = true;
+};
+
+}  // namespace detail
+
+/// A number that is stored and sent in few bits. Arithmetic is that of float, which holds every value: it is a float
+/// where it is read, and a float is rounded to the nearest one, ties to even, where it is written; what is too large
+/// becomes an infinity, or a NaN where there is none.
+template <char Kind>
+class half_type {
+    using format = detail::half_format<Kind>;
+
+public:
+    using bits_type = typename format::bits;
+    static constexpr char kind = Kind;  ///< as in element_type
+
+    half_type() = default;
+    /// The nearest one, rounded once.
+    ///@{
+    constexpr half_type(float x) : bits_(nearest(x)) {}   // NOLINT(google-explicit-constructor)
+    constexpr half_type(double x) : half_type(odd(x)) {}  // NOLINT(google-explicit-constructor)
+    template <class T>
+        requires std::is_integral_v<T>
+    constexpr half_type(T x) : half_type(odd(double_of(x))) {}  // NOLINT(google-explicit-constructor)
+    ///@}
+
+    /// The same number.
+    constexpr operator float() const {  // NOLINT(google-explicit-constructor)
+        const std::uint32_t sign = (std::uint32_t(bits_) & sign_bit) << (32 - 8 * sizeof(bits_type));
+        const std::uint32_t rest = std::uint32_t(bits_) & ~sign_bit;
+        if constexpr (bias == 127) {
+            return std::bit_cast<float>(sign | rest << shift);
+        } else if (rest < smallest_normal) {
+            return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(float(rest) * smallest));
+        } else if (rest > largest) {
+            return std::bit_cast<float>(
+                sign | (format::has_infinity && rest == infinite ? 0x7f800000U : 0x7fc00000U | rest << shift));
+        } else {
+            return std::bit_cast<float>(sign | ((rest << shift) + (std::uint32_t(127 - bias) << 23U)));
+        }
+    }
+
+    /// As it is stored.
+    [[nodiscard]] constexpr bits_type bits() const { return bits_; }
+    /// The one that is stored so.
+    static constexpr half_type of_bits(bits_type bits) {
+        half_type made{};
+        made.bits_ = bits;
+        return made;
+    }
+
+private:
+    friend class std::numeric_limits<half_type>;
+
+    static constexpr int bias = (1 << (format::exponent - 1)) - 1;
+    static constexpr int shift = 23 - format::mantissa;
+    static constexpr std::uint32_t sign_bit = 1U << (8 * sizeof(bits_type) - 1);
+    static constexpr std::uint32_t smallest_normal = 1U << format::mantissa;
+    /// The first that is no number: infinity, or the only NaN.
+    static constexpr std::uint32_t infinite =
+        format::has_infinity ? ((1U << format::exponent) - 1) << format::mantissa : sign_bit - 1;
+    static constexpr std::uint32_t largest = infinite - 1;
+    static constexpr std::uint32_t quiet_nan = infinite | 1U << (format::mantissa - 1);
+    /// The smallest positive number.
+    static constexpr float smallest =
+        bias == 127 ? 0 : std::bit_cast<float>(std::uint32_t(128 - bias - format::mantissa) << 23U);
+
+    /// A double from which it is rounded as from x itself.
+    template <class T>
+    static constexpr double double_of(T x) {
+        if constexpr (sizeof(T) < 8) {
+            return double(x);
+        } else {
+            constexpr T tail = 4096;  // a double may lack so many of the last values
+            T most = x / tail;
+            if (most * tail == x || (most < 0 ? -1 : 1) * double(most) < 0x1p41) {
+                return double(x);
+            }
+            most = most % 2 != 0 ? most : most < 0 ? most - 1 : most + 1;
+            return double(most) * double(tail);
+        }
+    }
+    /// A float from which it is rounded as from x itself: an odd one where there is none for x.
+    static constexpr float odd(double x) {
+        const auto near = float(x);
+        if (double(near) == x || x != x) {
+            return near;
+        }
+        auto bits = std::bit_cast<std::uint32_t>(near);
+        bits -= (x < 0 ? double(near) < x : double(near) > x) ? 1U : 0U;
+        return std::bit_cast<float>(bits | 1U);
+    }
+    static constexpr bits_type nearest(float x) {
+        const auto all = std::bit_cast<std::uint32_t>(x);
+        const std::uint32_t sign = all >> (32 - 8 * sizeof(bits_type)) & sign_bit;
+        const std::uint32_t rest = all & 0x7fffffffU;
+        if (x != x) {
+            return bits_type(sign |
+                             (format::has_infinity ? quiet_nan | (rest >> shift & (smallest_normal - 1)) : infinite));
+        }
+        constexpr auto less = std::uint32_t(127 - bias) << 23U;
+        if (bias != 127 && rest < less + (1U << 23U)) {  // a multiple of the smallest number: the last bits of a sum
+            constexpr auto large = std::uint32_t(151 - bias - format::mantissa) << 23U;
+            const float sum = std::bit_cast<float>(rest) + std::bit_cast<float>(large);
+            return bits_type(sign | (std::bit_cast<std::uint32_t>(sum) - large));
+        }
+        const std::uint32_t rounded = (rest - less + (1U << (shift - 1)) - 1 + (rest >> shift & 1U)) >> shift;
+        return bits_type(sign | (rounded < infinite ? rounded : infinite));
+    }
+
+    bits_type bits_;
+};
+
+using float16 = half_type<'f'>;   ///< 5 bits of exponent, 11 of precision: up to 65,504
+using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as far as float
+
+}  // namespace einparallel
+
+/// @cond doxygen finds no place for it
+// What is not said here is as of float.
+template <char Kind>
+class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_limits<float> {
+    using half = einparallel::half_type<Kind>;
+    using format = einparallel::detail::half_format<Kind>;
+    static constexpr half of(std::uint32_t bits) { return half::of_bits(typename half::bits_type(bits)); }
+
+public:
+    static constexpr bool has_infinity = format::has_infinity, has_signaling_NaN = format::has_infinity;
+    static constexpr int digits = format::mantissa + 1;
+    static constexpr int digits10 = (digits - 1) * 30103 / 100000, max_digits10 = 2 + digits * 30103 / 100000;
+    static constexpr int min_exponent = 2 - half::bias, max_exponent = half::bias + (format::has_infinity ? 1 : 2);
+    static constexpr int min_exponent10 = -((half::bias - 1) * 30103 / 100000), max_exponent10 = format::exponent10;
+    static constexpr half min() { return of(half::smallest_normal); }
+    static constexpr half max() { return of(half::largest); }
+    static constexpr half lowest() { return of(half::sign_bit | half::largest); }
+    static constexpr half epsilon() { return half(1.0F / float(1U << format::mantissa)); }
+    static constexpr half round_error() { return half(0.5F); }
+    static constexpr half infinity() { return format::has_infinity ? of(half::infinite) : half(0.0F); }
+    static constexpr half quiet_NaN() { return of(half::quiet_nan); }
+    static constexpr half signaling_NaN() {
+        return has_signaling_NaN ? of(half::infinite | half::smallest_normal / 4) : quiet_NaN();
+    }
+    static constexpr half denorm_min() { return of(1); }
+};
+/// @endcond
