@@ -206,10 +206,13 @@ struct dense_einsum {
             }
             strides.push_back(made);
         }
-        operands = {{nullptr, labels[0], strides[0]}, {nullptr, labels[1], strides[1]}};
+        const element_type real = element_type_of<double>();
+        operands = {{nullptr, real, labels[0], strides[0]}, {nullptr, real, labels[1], strides[1]}};
     }
 
-    [[nodiscard]] block_call call() const { return {extents, operands, {nullptr, labels[2], strides[2]}}; }
+    [[nodiscard]] block_call call() const {
+        return {extents, operands, {nullptr, element_type_of<double>(), labels[2], strides[2]}};
+    }
 };
 
 TEST_CASE("plain matrix products of any transposition are not copied") {

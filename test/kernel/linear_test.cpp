@@ -23,6 +23,12 @@ namespace {
 using namespace einparallel;
 using namespace einparallel::detail;
 
+/// Σ scale · x · y · … of `count` operands of type T.
+template <class T>
+op_program product_of(T scale, std::size_t count) {
+    return product_program(scale, std::vector<element_type>(count, element_type_of<T>()));
+}
+
 template <class T>
 T any_value(std::mt19937& random) {
     const int value = static_cast<int>(random() % 9) - 4;
@@ -159,7 +165,7 @@ TEST_CASE("what converts its elements takes no summands: it would round and wrap
 }
 
 TEST_CASE("products of a scale and factors take one factor in summands") {
-    const op_program pair = product_program(2.0F, 2);
+    const op_program pair = product_of(2.0F, 2);
     CHECK(pair.aggregates_by() == reduction::sum);
     CHECK(pair.takes_summands(1));
     CHECK(pair.takes_summands(2));

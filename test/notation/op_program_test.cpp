@@ -32,6 +32,12 @@ using namespace einparallel;
 template <class T, class... Some>
 constexpr bool is_among = (std::is_same_v<T, Some> || ...);
 using namespace einparallel::detail;
+
+/// Σ scale · x · y · … of `count` operands of type T.
+template <class T>
+op_program product_of(T scale, std::size_t count) {
+    return product_program(scale, std::vector<element_type>(count, element_type_of<T>()));
+}
 using einparallel::index;  // not that of <strings.h>
 using testing::json;
 
@@ -453,10 +459,10 @@ TEST_CASE("formulas as their readers write them") {
     const op_program apart = program_of<double, op::sum_type, double, double>(difference);
     CHECK(apart.formula(names, true) == "sum(A - 'the B')");
     CHECK(apart.formula(names, false) == "A - 'the B'");
-    CHECK(product_program(2.5, 3).formula() == "sum 2.5*x*y*z");
-    CHECK(product_program(-1.0F, 2).formula() == "sum -x*y");
-    CHECK(product_program(std::complex<double>(0, 1), 1).formula() == "sum (0,1)*x");
-    CHECK(product_program<std::uint8_t>(1, 2).text() == "sum; operand u1; operand u1; * u1 0 1");
+    CHECK(product_of(2.5, 3).formula() == "sum 2.5*x*y*z");
+    CHECK(product_of(-1.0F, 2).formula() == "sum -x*y");
+    CHECK(product_of(std::complex<double>(0, 1), 1).formula() == "sum (0,1)*x");
+    CHECK(product_of<std::uint8_t>(1, 2).text() == "sum; operand u1; operand u1; * u1 0 1");
 }
 
 TEST_CASE("programs say every conversion") {

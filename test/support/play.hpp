@@ -99,9 +99,9 @@ public:
             double joined = unit_of(operators_);
             for (const strided_block& operand : call.operands) {
                 joined = join(operators_, joined,
-                              static_cast<const double*>(operand.data)[offset(operand.labels, operand.strides, point)]);
+                              static_cast<const double*>(operand.data)[offset(operand.labels, operand.steps(), point)]);
             }
-            double& place = sums[offset(call.output.labels, call.output.strides, point)];
+            double& place = sums[offset(call.output.labels, call.output.steps(), point)];
             place = aggregate(operators_, place, joined);
         });
         for (const auto& [at, sum] : sums) {
@@ -144,7 +144,7 @@ private:
 /// What a program refers to by vertex number. All elements are doubles.
 struct played_vertex {
     einsum_form form;
-    const kernel* work = nullptr;
+    const loop_kernel* work = nullptr;
     std::function<void(const box&, double*)> read;  ///< for read_source
 };
 

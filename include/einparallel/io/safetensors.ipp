@@ -220,10 +220,9 @@ EINPARALLEL_SELDOM std::vector<std::string> safetensors_file::names() const {
 EINPARALLEL_SELDOM const detail::safetensors_entry& safetensors_file::entry(const std::string& name) const {
     const auto known = tensors_.find(name);
     detail::require(known != tensors_.end(), {"'", path_, "' has no tensor '", name, "'"});
-    detail::require(
-        known->second.unknown.empty(),
-        {"'", path_, "' has tensor '", name, "' of type ", known->second.unknown, "; those that can be read are ",
-         detail::joined(detail::safetensors_types, ", ", &detail::named_element_type::name)});
+    detail::require(known->second.unknown.empty(),
+                    {"'", path_, "' has tensor '", name, "' of type ", known->second.unknown,
+                     "; those that can be read are ", detail::safetensors_type_names()});
     return known->second;
 }
 

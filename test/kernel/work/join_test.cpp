@@ -2,7 +2,7 @@
 
 #include <support/kernels.hpp>
 
-#include "block_oracle.hpp"
+#include "../block_oracle.hpp"
 
 #include <doctest/doctest.h>
 
