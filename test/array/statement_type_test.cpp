@@ -271,6 +271,26 @@ TEST_CASE("a signed and an unsigned integer of 64 bits") {
     CHECK(*most.data() == -1);
 }
 
+TEST_CASE("a row of short integers times those of another type, read backwards") {
+    std::mt19937 random(63);
+    for (const index n : {1, 2, 3}) {
+        for (const index o : {5, 7, 11, 13}) {
+            const auto x = small_numbers<std::int8_t, 2>({1, n}, random);
+            const auto y = small_numbers<std::uint8_t, 2>({n, o}, random);
+            const ep::view<const std::uint8_t, 2> backwards(y.data() + n * o - 1, {n, o}, {-o, index(-1)});
+            ep::array<std::int16_t, 2> z({1, o});
+            z(i, k) = x(i, j) * backwards(j, k);
+            for (index column = 0; column < o; ++column) {
+                int sum = 0;
+                for (index at = 0; at < n; ++at) {
+                    sum += x(0, at) * y(n - 1 - at, o - 1 - column);
+                }
+                CHECK(z(0, column) == static_cast<std::int16_t>(sum));
+            }
+        }
+    }
+}
+
 TEST_CASE("what has a type of its own: comparisons, conditions, places, functions, numbers") {
     ep::array<float, 1> x({3});
     x(0) = 1.5F, x(1) = -2, x(2) = .1F;

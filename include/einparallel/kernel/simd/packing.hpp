@@ -70,11 +70,13 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
     }
     // Columns one by one, of which micro-panels are made then.
     const bool along = consecutive(rows.from, rows.count);
-    const scratch_memory memory(std::size_t(block.count * rows.count + 1) * sizeof(T) +
-                                std::size_t(columns.count + rows.count) * sizeof(index) +
+    constexpr std::size_t aligned = sizeof(index);
+    const std::size_t wide_bytes =
+        (std::size_t(block.count * rows.count) * sizeof(T) + aligned - 1) / aligned * aligned;
+    const scratch_memory memory(wide_bytes + std::size_t(columns.count + rows.count) * sizeof(index) +
                                 (along ? 0 : std::size_t(rows.count * bytes)));
     auto* const wide = reinterpret_cast<T*>(memory.data());
-    auto* const places = reinterpret_cast<index*>(wide + (block.count * rows.count + 1) / 2 * 2);
+    auto* const places = reinterpret_cast<index*>(memory.data() + wide_bytes);
     auto* const gathered = reinterpret_cast<std::byte*>(places + columns.count + rows.count);
     for (index column = 0; column < columns.count; ++column) {
         places[column] = std::min(column, block.count - 1) * rows.count;
