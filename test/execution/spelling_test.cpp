@@ -28,7 +28,10 @@ using namespace ep::testing;
 
 namespace {
 
-constexpr auto& all_types = ep::detail::coded_elements::types;
+const auto all_types = []<class... Half, class... T>(ep::detail::type_list<Half...> /*halves*/,
+                                                     ep::detail::type_list<T...> /*others*/) {
+    return std::array{ep::element_type_of<Half>()..., ep::element_type_of<T>()...};
+}(ep::detail::half_elements(), ep::detail::whole_elements());
 ep::element_type drawn_type(std::mt19937& random) {
     return all_types[random() % all_types.size()];
 }
