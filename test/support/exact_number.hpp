@@ -39,10 +39,10 @@ constexpr element_type common_type(element_type a, element_type b) {
     if (is_integer(a) && is_integer(b)) {
         const bool is_signed = a.kind == 'i' || b.kind == 'i';
         const auto needs = [&](element_type of) { return is_signed && of.kind == 'u' ? 2 * of.bytes : of.bytes; };
-        return {is_signed ? 'i' : 'u', std::min<std::size_t>(8, std::max(needs(a), needs(b)))};
+        return {is_signed ? 'i' : 'u', std::min<std::uint32_t>(8, std::max(needs(a), needs(b)))};
     }
     const auto bytes = [](element_type of) { return is_integer(of) ? 0 : of.kind == 'c' ? of.bytes / 2 : of.bytes; };
-    const std::size_t real = std::max(bytes(a), bytes(b));
+    const std::uint32_t real = std::max(bytes(a), bytes(b));
     return a.kind == 'c' || b.kind == 'c' ? element_type{'c', 2 * real} : element_type{'f', real};
 }
 
