@@ -72,10 +72,8 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
                   "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-    static_assert(
-        (keeps_range<typename Operands::value_type, Out> && ...),
-        "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at 65,504, nor to "
-        "float8");
+    static_assert((keeps_range<typename Operands::value_type, Out> && ...),
+                  "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at 65,504");
     using T = typename common_element<Out, typename Operands::value_type...>::type;
     if constexpr (!std::is_same_v<T, Out>) {
         array<T, OutRank> made(output.extents(), first_elements::unwritten);

@@ -149,7 +149,7 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
     expect(type.kind >= 'a',
-           "an .npy file cannot hold bfloat16 or float8: safetensors can");  // NumPy's are small letters
+           "an .npy file cannot hold bfloat16: safetensors can");  // NumPy's are small letters
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
     return order + name_of_element(type);
 }

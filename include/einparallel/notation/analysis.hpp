@@ -326,7 +326,7 @@ public:
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
         static_assert(keeps_range<typename node_type::value_type, T>,
                       "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at "
-                      "65,504, nor to float8: multiply them by 1.0F, or take bfloat16");
+                      "65,504: multiply them by 1.0F, or take bfloat16");
         static_assert(leaves_stand_in<Recorded, node_type>,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");
