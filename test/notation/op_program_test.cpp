@@ -118,11 +118,12 @@ using maps =
                taken_by<tanh_function, true>, taken_by<sin_function, true>, taken_by<cos_function, true>,
                taken_by<tan_function, true>, taken_by<erf_function, false>, taken_by<sigmoid_function, true>,
                taken_by<silu_function, true>, taken_by<gelu_function, false>, taken_by<unchanged, true>>;
-using joins = std::tuple<taken_by<plus, true>, taken_by<minus, true>, taken_by<times, true>,
-                         taken_by<over, true, false>, taken_by<larger, false>, taken_by<smaller, false>,
-                         taken_by_integers<modulo>, taken_by<power, true>, taken_by<atan2_function, false>,
-                         taken_by<less, false>, taken_by<less_equal, false>, taken_by<greater, false>,
-                         taken_by<greater_equal, false>, taken_by<equal, true>, taken_by<not_equal, true>>;
+using joins =
+    std::tuple<taken_by<plus, true>, taken_by<minus, true>, taken_by<times, true>, taken_by<over, true, false>,
+               taken_by<larger, false>, taken_by<smaller, false>, taken_by_integers<modulo>, taken_by<power, true>,
+               taken_by<atan2_function, false>, taken_by<logaddexp_function, false>, taken_by<less, false>,
+               taken_by<less_equal, false>, taken_by<greater, false>, taken_by<greater_equal, false>,
+               taken_by<equal, true>, taken_by<not_equal, true>>;
 
 /// Calls visit(std::type_identity<element number `which`>).
 template <class List, class Visit>
@@ -382,7 +383,8 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
         CAPTURE(static_cast<int>(code));
         const bool of_fractions = (code >= op_code::exp && code <= op_code::gelu) || code == op_code::power ||
                                   code == op_code::shifted_exponential || code == op_code::angle;
-        const bool of_reals = code == op_code::erf || code == op_code::gelu || code == op_code::angle;
+        const bool of_reals = code == op_code::erf || code == op_code::gelu || code == op_code::angle ||
+                              code == op_code::expm1 || code == op_code::log1p || code == op_code::logaddexp;
         const bool ordered = (code >= op_code::floor && code <= op_code::relu) || code == op_code::larger ||
                              code == op_code::smaller || code == op_code::place ||
                              (code >= op_code::less && code <= op_code::greater_equal);

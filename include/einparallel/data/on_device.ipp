@@ -113,7 +113,9 @@ EINPARALLEL_SELDOM device_need need_of_devices(const plan& of, int rank, const d
         need_of(of, rank, settings.is_direct ? 0 : settings.slab,
                 [](const kernel& work, const block_call& call) { return workspace_on_device(work, call); });
     return {of.peak_bytes(rank), found.workspace, blas_handle::workspace_bytes,
-            2 * settings.slab + found.out + 2 * found.in + (how.results_stay ? 0 : found.results), found.vertex};
+            device_space::flag_bytes + 2 * settings.slab + found.out + 2 * found.in +
+                (how.results_stay ? 0 : found.results),
+            found.vertex};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -85,6 +85,8 @@ public:
     ~device_space();
 
     [[nodiscard]] const device_settings& settings() const { return settings_; }
+    /// Pinned memory besides the slabs: where kernels say that an integer was divided by zero.
+    static constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
     /// The work of a run begins: after what the application has given to its stream, where it names one. @throws error
     /// where that is captured
     void begin(CUstream_st* application) const;
@@ -135,7 +137,7 @@ private:
     memory_block blas_workspace_;
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
-    memory_block divided_;  ///< on the host, where kernels say that an integer was divided by zero
+    memory_block divided_;  ///< flag_bytes
     mutable std::array<work_token, 2> read_done_{};
     mutable std::optional<device_watch> watch_;
 };

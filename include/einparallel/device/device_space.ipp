@@ -68,7 +68,7 @@ EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
     for (memory_block& each : read_through_) {
         each = memory_block(host_, settings_.slab);
     }
-    divided_ = memory_block(host_, sizeof(std::uint32_t));
+    divided_ = memory_block(host_, flag_bytes);
 }
 
 EINPARALLEL_VIRTUAL device_space::~device_space() {
