@@ -341,7 +341,7 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
     std::mt19937 random(11);
     std::size_t longest = 0;
     int refused = 0;
-    for (std::uint32_t seed = 0; seed < 2500; ++seed) {
+    for (std::uint32_t seed = 0; seed < 4000; ++seed) {
         CAPTURE(seed);
         const random_expression made(seed);
         const op_program& program = made.program;
