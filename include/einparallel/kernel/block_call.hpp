@@ -41,9 +41,6 @@ struct strided_block {
     template <Element T>
     strided_block(const T* first, label_span names, index_span steps)
         : strided_block(first, element_type_of<T>(), names, steps) {}
-    template <Element T>
-    strided_block(T* first, label_span names, index_span steps)
-        : strided_block(first, element_type_of<T>(), names, steps) {}
 
     [[nodiscard]] index_span steps() const { return {strides, labels.size()}; }
     /// The lowest and one past the highest address of its elements; equal where there are none. @pre one block, with

@@ -158,16 +158,16 @@ constexpr void with_element_among(type_list<T...> /*list*/, element_type type, c
 constexpr void with_half(element_type type, const auto& visit) {
     with_element_among(half_elements(), type, visit);
 }
+template <class... T>
+constexpr bool is_element_among(type_list<T...> /*list*/, element_type type) {
+    return ((element_type_of<T>() == type) || ...);
+}
 constexpr bool is_half_type(element_type type) {
-    bool found = false;
-    with_half(type, [&](auto /*identity*/) { found = true; });
-    return found;
+    return is_element_among(half_elements(), type);
 }
 /// Products read them as they are.
 constexpr bool is_multiplied_half(element_type type) {
-    bool found = false;
-    with_element_among(multiplied_halves(), type, [&](auto /*identity*/) { found = true; });
-    return found;
+    return is_element_among(multiplied_halves(), type);
 }
 
 /// The type that elements of this one are computed with.
@@ -191,9 +191,7 @@ constexpr void with_element(element_type type, const auto& visit) {
 
 /// Some T has this run-time value.
 constexpr bool is_element_type(element_type type) {
-    bool found = false;
-    with_element(type, [&](auto /*identity*/) { found = true; });
-    return found;
+    return is_half_type(type) || is_element_among(whole_elements(), type);
 }
 
 }  // namespace detail
