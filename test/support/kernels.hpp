@@ -15,8 +15,8 @@ template <class Out, class Reduce, class Function, class... In>
 struct join_kernel : kernel {
     using made = detail::functor_join<Out, Reduce, Function, In...>;
 
-    join_kernel(Reduce reduce, Function function)
-        : join_kernel(std::shared_ptr<const made>(new made(std::move(reduce), std::move(function)))) {}
+    join_kernel(Reduce combine, Function map)
+        : join_kernel(std::shared_ptr<const made>(new made(std::move(combine), std::move(map)))) {}
 
 private:
     explicit join_kernel(const std::shared_ptr<const made>& functors)
