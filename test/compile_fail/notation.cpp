@@ -377,7 +377,7 @@ void fraction_into_integer() {
     ep::array<int, 2> whole({2, 3});
     whole(i, j) = A(i, j);
 }
-// ERROR integers of 16 bits and more cannot be assigned to float16
+// ERROR integers beyond the largest number of the left-hand side
 void integer_into_half() {
     ep::array<ep::float16, 1> half({2});
     half(i) = token(i);

@@ -5,6 +5,7 @@
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/leaves.hpp>
+#include <einparallel/notation/operations/statement_type.hpp>
 
 #include <algorithm>
 #include <array>
@@ -160,18 +161,6 @@ using statement = labels_of_statement<LeftLabels, typename Right::labels>;
 /// Stands where no label is wrong.
 struct nothing {};
 
-/// A value of type From may become an element of type To: not complex to real, not a fraction to an integer, and not an
-/// integer to a half that ends before it.
-template <class From, class To>
-inline constexpr bool keeps_imaginary = !is_complex<From>::value || is_complex<To>::value;
-template <class From, class To>
-inline constexpr bool keeps_fraction = !std::is_integral_v<To> || std::is_integral_v<From> || is_complex<From>::value;
-template <class From, class To>
-inline constexpr bool keeps_range =
-    !is_half<To> || std::is_same_v<To, bfloat16> || !std::is_integral_v<From> || sizeof(From) == 1;
-template <class From, class To>
-inline constexpr bool is_storable = keeps_imaginary<From, To>&& keeps_fraction<From, To>&& keeps_range<From, To>;
-
 /// Inside a term, + and − join operands that miss the same labels on the left, and so do max and min of two; otherwise
 /// nobody can tell over which of them the user wants the sum, or the extreme. Numbers are exempt, and whatever stands
 /// inside an explicit reduction.
@@ -318,19 +307,18 @@ public:
         static_assert(
             is_summed_inside<typename wrong::escaping>,
             "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "
-            "cumprod; "
-            "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
+            "cumprod; write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
         static_assert(keeps_imaginary<typename node_type::value_type, T>,
                       "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
         static_assert(keeps_fraction<typename node_type::value_type, T>,
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-        static_assert(keeps_range<typename node_type::value_type, T>,
-                      "einsum: integers of 16 bits and more cannot be assigned to float16 elements, which end at "
-                      "65,504: multiply them by 1.0F, or take bfloat16");
+        static_assert(is_in_range<node_type, T>,
+                      "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 448 of "
+                      "float8_e4m3) cannot be assigned to it: multiply them by 1.0F, or take bfloat16");
         static_assert(leaves_stand_in<Recorded, node_type>,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");
-        if constexpr (is_sound<Labels, node_type, Broadcasts> && is_storable<typename node_type::value_type, T> &&
+        if constexpr (is_sound<Labels, node_type, Broadcasts> && is_storable<node_type, T> &&
                       leaves_stand_in<Recorded, node_type> && (Broadcasts || !is_constant<node_type>)) {
             static_cast<const Target&>(*this).template take<How>(node);
         }

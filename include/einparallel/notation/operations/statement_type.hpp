@@ -24,6 +24,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -184,5 +185,24 @@ struct type_of_statement<Out, E, false>
     : std::type_identity<type_of_brought<typename all_brought<brought<computed_t<Out>>, brought_by_t<E>>::type>> {};
 template <class Out, class E>
 using statement_type = typename type_of_statement<Out, E>::type;
+
+/// A value of type From may become an element of type To: not complex to real, not a fraction to an integer, and not an
+/// integer to a half that ends before it.
+template <class From, class To>
+inline constexpr bool keeps_imaginary = !is_complex<From>::value || is_complex<To>::value;
+template <class From, class To>
+inline constexpr bool keeps_fraction = !std::is_integral_v<To> || std::is_integral_v<From> || is_complex<From>::value;
+template <class From, class To>
+inline constexpr bool keeps_range = true;
+template <class From, class To>
+    requires(std::is_integral_v<From>&& is_half<To>)
+inline constexpr bool keeps_range<From, To> =
+    double(std::numeric_limits<From>::max()) <= double(std::numeric_limits<To>::max());
+/// The same of what an expression brings, in which numbers have no type of their own.
+template <class E, class To>
+inline constexpr bool is_in_range = keeps_range<typename brought_by_t<E>::values, To>;
+template <class E, class To>
+inline constexpr bool is_storable =
+    keeps_imaginary<typename E::value_type, To>&& keeps_fraction<typename E::value_type, To>&& is_in_range<E, To>;
 
 }  // namespace einparallel::detail
