@@ -1,4 +1,4 @@
-// Elements of 16 bits on arrays: how they are rounded, and what is computed in float between.
+// Elements of 16 and 8 bits on arrays: how they are rounded, and what is computed in float between.
 
 #include <einparallel.hpp>
 
@@ -23,45 +23,62 @@ EINPARALLEL_LABELS(b, i, j, k, t);
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 
-/// What the bits of a half stand for, from the definition of the format.
+/// How a format lays its bits out, from its definition.
+struct layout {
+    int fraction, bias;
+    unsigned sign, last;  ///< the sign's bit, and the pattern of the largest number
+};
+template <class Half>
+constexpr layout layout_of() {
+    return std::is_same_v<Half, ep::float16>       ? layout{10, 15, 0x8000, 0x7bff}
+           : std::is_same_v<Half, ep::bfloat16>    ? layout{7, 127, 0x8000, 0x7f7f}
+           : std::is_same_v<Half, ep::float8_e4m3> ? layout{3, 7, 0x80, 0x7e}
+                                                   : layout{2, 15, 0x80, 0x7b};
+}
+template <class Half>
+constexpr bool has_infinity = !std::is_same_v<Half, ep::float8_e4m3>;
+
+/// What the bits of a half stand for.
 template <class Half>
 double value_of(unsigned bits) {
-    const bool brain = std::is_same_v<Half, ep::bfloat16>;
-    const int fraction = brain ? 7 : 10;
-    const int bias = brain ? 127 : 15;
-    const unsigned exponent = (bits & 0x7fffU) >> fraction;
-    const unsigned rest = bits & ((1U << fraction) - 1U);
-    const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-    if (exponent == unsigned(2 * bias + 1)) {
-        return rest == 0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
+    constexpr layout format = layout_of<Half>();
+    const unsigned size = bits & (format.sign - 1);
+    const unsigned exponent = size >> format.fraction;
+    const unsigned rest = size & ((1U << format.fraction) - 1U);
+    const double sign = (bits & format.sign) != 0 ? -1 : 1;
+    if (size > format.last) {
+        return has_infinity<Half> && size == format.last + 1 ? sign * std::numeric_limits<double>::infinity()
+                                                             : std::nan("");
     }
-    return exponent == 0 ? sign * std::ldexp(rest, 1 - bias - fraction)
-                         : sign * std::ldexp((1U << fraction) + rest, int(exponent) - bias - fraction);
+    return exponent == 0
+               ? sign * std::ldexp(rest, 1 - format.bias - format.fraction)
+               : sign * std::ldexp((1U << format.fraction) + rest, int(exponent) - format.bias - format.fraction);
 }
 
 /// The bits of the nearest half, even ones of two that are as near.
 template <class Half>
 unsigned nearest(double x) {
-    const bool brain = std::is_same_v<Half, ep::bfloat16>;
-    const unsigned infinite = brain ? 0x7f80U : 0x7c00U;
+    constexpr layout format = layout_of<Half>();
     unsigned low = 0;  // of halves from 0 up, the last one that is no larger
-    unsigned high = infinite;
+    unsigned high = format.last + 1;
     while (high - low > 1) {
         const unsigned middle = (low + high) / 2;
         (value_of<Half>(middle) <= std::abs(x) ? low : high) = middle;
     }
-    // Infinity stands for the number that would come next.
-    const double above = high == infinite ? 2 * value_of<Half>(low) - value_of<Half>(low - 1) : value_of<Half>(high);
+    // What is no number stands for the one that would come next.
+    const double above = high > format.last ? 2 * value_of<Half>(low) - value_of<Half>(low - 1) : value_of<Half>(high);
     const double to_low = std::abs(x) - value_of<Half>(low);
     const double to_high = above - std::abs(x);
     const bool up = to_high < to_low || (to_high == to_low && low % 2 == 1);
-    return (up ? high : low) | (std::signbit(x) ? 0x8000U : 0U);
+    return (up ? high : low) | (std::signbit(x) ? format.sign : 0U);
 }
 
 template <class Half>
 void check_rounding() {
-    for (unsigned bits = 0; bits < 65536; ++bits) {
-        const Half half = Half::of_bits(std::uint16_t(bits));
+    using bits_type = typename Half::bits_type;
+    constexpr layout format = layout_of<Half>();
+    for (unsigned bits = 0; bits < 2 * format.sign; ++bits) {
+        const Half half = Half::of_bits(bits_type(bits));
         const double value = value_of<Half>(bits);
         const bool same = std::isnan(value) ? std::isnan(float(half)) && std::isnan(float(Half(float(half))))
                                             : float(half) == value && Half(float(half)).bits() == bits;
@@ -75,7 +92,7 @@ void check_rounding() {
         }
         REQUIRE(Half(any).bits() == nearest<Half>(any));
         // Between two halves, on the middle, and a hair beside it, which no float tells from it.
-        const unsigned low = unsigned(random() % (std::is_same_v<Half, ep::bfloat16> ? 0x7f7fU : 0x7bffU));
+        const unsigned low = unsigned(random() % format.last);
         const double middle = (value_of<Half>(low) + value_of<Half>(low + 1)) / 2;
         for (const double x : {middle, middle * (1 + 1e-15), middle * (1 - 1e-15), -middle}) {
             REQUIRE(Half(x).bits() == nearest<Half>(x));
@@ -176,30 +193,39 @@ int check_products(unsigned seed, int trials) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("the limits of halves are those of their bits", Half, ep::float16, ep::bfloat16) {
+#define HALVES ep::float16, ep::bfloat16, ep::float8_e4m3, ep::float8_e5m2
+
+TEST_CASE_TEMPLATE("the limits of halves are those of their bits", Half, HALVES) {
     using limits = std::numeric_limits<Half>;
-    static_assert(limits::is_specialized && limits::has_infinity && limits::is_signed && !limits::is_integer);
-    CHECK(double(limits::max()) ==
-          (2 - std::ldexp(1.0, 1 - limits::digits)) * std::ldexp(1.0, limits::max_exponent - 1));
+    static_assert(limits::is_specialized && limits::has_infinity == has_infinity<Half> && limits::is_signed &&
+                  !limits::is_integer);
+    CHECK(double(limits::max()) == value_of<Half>(layout_of<Half>().last));
+    CHECK(std::ilogb(double(limits::max())) == limits::max_exponent - 1);
+    CHECK(std::floor(std::log10(double(limits::max()))) == limits::max_exponent10);
+    CHECK(std::ceil(std::log10(double(limits::min()))) == limits::min_exponent10);
     CHECK(double(limits::lowest()) == -double(limits::max()));
     CHECK(double(limits::min()) == std::ldexp(1.0, limits::min_exponent - 1));
     CHECK(double(limits::epsilon()) == std::ldexp(1.0, 1 - limits::digits));
     CHECK(double(limits::denorm_min()) == std::ldexp(double(limits::min()), 1 - limits::digits));
     CHECK(float(limits::round_error()) == 0.5F);
-    CHECK(float(limits::infinity()) == inf);
+    CHECK(float(limits::infinity()) == (has_infinity<Half> ? inf : 0.0F));
     CHECK((std::isnan(float(limits::quiet_NaN())) && std::isnan(float(limits::signaling_NaN()))));
-    CHECK(Half(float(limits::max()) * 1.01F).bits() == limits::infinity().bits());
+    const Half too_large(float(limits::max()) * 1.14F);
+    CHECK((has_infinity<Half> ? too_large == limits::infinity() : std::isnan(float(too_large))));
 }
 
 TEST_CASE("halves are the nearest ones, ties to even, and rounded once") {
     check_rounding<ep::float16>();
     check_rounding<ep::bfloat16>();
+    check_rounding<ep::float8_e4m3>();
+    check_rounding<ep::float8_e5m2>();
 }
 
-TEST_CASE_TEMPLATE("rows of halves are converted as one by one", Half, ep::float16, ep::bfloat16) {
-    ep::array<Half, 1> all({65536});
-    for (ep::index at = 0; at < 65536; ++at) {
-        all(at) = Half::of_bits(std::uint16_t(at));
+TEST_CASE_TEMPLATE("rows of halves are converted as one by one", Half, HALVES) {
+    const ep::index patterns = 2 * layout_of<Half>().sign;
+    ep::array<Half, 1> all({patterns});
+    for (ep::index at = 0; at < patterns; ++at) {
+        all(at) = Half::of_bits(typename Half::bits_type(at));
     }
     ep::array<float, 1> wide;
     ep::array<Half, 1> back;
@@ -208,7 +234,7 @@ TEST_CASE_TEMPLATE("rows of halves are converted as one by one", Half, ep::float
     back(i) = wide(i);
     copied(i) = all(i);
     int wrong = 0;
-    for (ep::index at = 0; at < 65536; ++at) {
+    for (ep::index at = 0; at < patterns; ++at) {
         const float value = all(at);
         wrong += value == wide(at) || (std::isnan(value) && std::isnan(wide(at))) ? 0 : 1;
         wrong += back(at).bits() == Half(value).bits() || std::isnan(value) ? 0 : 1;
@@ -218,7 +244,8 @@ TEST_CASE_TEMPLATE("rows of halves are converted as one by one", Half, ep::float
     std::mt19937 random(2);
     ep::array<float, 1> floats({100'003});
     for (ep::index at = 0; at < floats.extent(0); ++at) {
-        floats(at) = std::bit_cast<float>(std::uint32_t(random()));
+        floats(at) = at % 2 == 0 ? std::bit_cast<float>(std::uint32_t(random()))
+                                 : float(value_of<Half>(unsigned(random())) * (1 + double(random() % 3) / 16));
     }
     ep::array<Half, 1> narrow;
     narrow(i) = floats(i);
@@ -237,9 +264,13 @@ TEST_CASE("products of halves are sums of floats") {
     CHECK(check_products<float, ep::float16>(4, 150) == 0);
     CHECK(check_products<ep::float16, ep::bfloat16>(5, 150) == 0);
     CHECK(check_products<float, float>(6, 150) == 0);
+    CHECK(check_products<ep::float8_e4m3, ep::float8_e4m3>(7, 60) == 0);
+    CHECK(check_products<ep::float8_e5m2, float>(8, 60) == 0);
+    CHECK(check_products<ep::bfloat16, ep::float8_e4m3>(9, 60) == 0);
+    CHECK(check_products<ep::float8_e5m2, ep::float8_e4m3>(10, 60) == 0);
 }
 
-TEST_CASE_TEMPLATE("what has a name is rounded once, a term is not rounded", Half, ep::float16, ep::bfloat16) {
+TEST_CASE_TEMPLATE("what has a name is rounded once, a term is not rounded", Half, HALVES) {
     std::mt19937 random(6);
     ep::array<Half, 2> x({37, 53});
     ep::array<Half, 2> y({53, 29});
@@ -282,7 +313,7 @@ TEST_CASE_TEMPLATE("what has a name is rounded once, a term is not rounded", Hal
     CHECK(differ() == 0);
 }
 
-TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, ep::float16, ep::bfloat16) {
+TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, HALVES) {
     std::mt19937 random(7);
     ep::array<Half, 2> x({40, 300});
     fill(x, random);
@@ -362,8 +393,7 @@ TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, ep::fl
     CHECK(counted(0).bits() == Half(5000).bits());
 }
 
-TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as floats", Half, ep::float16,
-                   ep::bfloat16) {
+TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as floats", Half, HALVES) {
     std::mt19937 random(9);
     ep::array<Half, 2> x({3, 4});
     ep::array<Half, 2> y({4, 3});
@@ -407,7 +437,7 @@ TEST_CASE_TEMPLATE("what lies in pieces, and products of several, read halves as
     const auto rounded = [](float z) { return Half(z); };
     all(k, t) = ep::softmax(t, ep::map(rounded, wide_v(k, t) / 3));
     wanted(k, t) = ep::softmax(t, wide_v(k, t) / 3);
-    CHECK(apart(all, wanted) < 1e-2F);
+    CHECK(apart(all, wanted) < 2 * float(std::numeric_limits<Half>::epsilon()));
 }
 
 TEST_CASE("halves in subscripts, in other types and as text") {
@@ -429,6 +459,8 @@ TEST_CASE("halves in subscripts, in other types and as text") {
     CHECK(twice(3, 4) == doctest::Approx(2 * expected(3, 4)).epsilon(1e-6));
     CHECK(ep::detail::name_of_element(ep::element_type_of<ep::bfloat16>()) == "B2");
     CHECK(ep::detail::name_of_element(ep::element_type_of<ep::float16>()) == "f2");
+    CHECK(ep::detail::name_of_element(ep::element_type_of<ep::float8_e4m3>()) == "E1");
+    CHECK(ep::detail::name_of_element(ep::element_type_of<ep::float8_e5m2>()) == "F1");
 }
 
 }  // namespace half_test

@@ -14,6 +14,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -34,9 +35,9 @@ template <class... T>
 struct types {
     static constexpr std::size_t count = sizeof...(T);
 };
-using all_types =
-    types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-          std::uint64_t, float, double, std::complex<float>, std::complex<double>, ep::float16, ep::bfloat16>;
+using all_types = types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                        std::uint32_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>,
+                        ep::float16, ep::bfloat16, ep::float8_e4m3, ep::float8_e5m2>;
 template <std::size_t Number, class First, class... Rest>
 constexpr auto type_number(types<First, Rest...> /*all*/) {
     if constexpr (Number == 0) {
@@ -60,12 +61,28 @@ constexpr auto type_of_value() {
 template <ep::element_type Type>
 using element_of_type = typename decltype(type_of_value<Type>())::type;
 
+/// Integers of this type are none that Out ends before.
+template <class Out>
+constexpr bool holds_all(ep::element_type type) {
+    constexpr double most = std::is_same_v<Out, ep::float16>       ? 65504
+                            : std::is_same_v<Out, ep::float8_e4m3> ? 448
+                            : std::is_same_v<Out, ep::float8_e5m2> ? 57344
+                                                                   : 1e300;
+    const std::uint32_t bits = 8 * type.bytes - (type.kind == 'i' ? 1U : 0U);
+    return !is_integer(type) || type.kind == 'b' || double(~std::uint64_t{0} >> (64 - bits)) <= most;
+}
+/// The common type of operands.
+template <class First, class... In>
+constexpr ep::element_type common_type_of() {
+    ep::element_type common = ep::element_type_of<First>();
+    ((common = common_type(common, ep::element_type_of<In>())), ...);
+    return common;
+}
 /// Elements of type Out can be assigned what operands of these types make; else there is a sentence at compile time.
 template <class Out, class... In>
-inline constexpr bool can_hold = ((!ep::detail::is_complex<In>::value || ep::detail::is_complex<Out>::value) && ...) &&
-                                 ((!std::is_integral_v<Out> || std::is_integral_v<In>)&&...) &&
-                                 ((!std::is_same_v<Out, ep::float16> || !std::is_integral_v<In> || sizeof(In) == 1) &&
-                                  ...);
+inline constexpr bool can_hold =
+    ((!ep::detail::is_complex<In>::value || ep::detail::is_complex<Out>::value) && ...) &&
+    ((!std::is_integral_v<Out> || std::is_integral_v<In>)&&...) && holds_all<Out>(common_type_of<In...>());
 /// One such type for each two operands.
 template <std::size_t Number, class... In>
 constexpr auto drawn_output() {
@@ -279,8 +296,9 @@ template <std::size_t First, std::size_t... Number>
 constexpr auto pairs_from(std::index_sequence<Number...> /*pairs*/) {
     return std::array{pair_case<First + Number / all_types::count, Number % all_types::count>()...};
 }
-template <std::size_t First>
-inline constexpr auto pairs_of_five = pairs_from<First>(std::make_index_sequence<5 * all_types::count>());
+/// Pairs of so many types from this one on, and all types.
+template <std::size_t First, std::size_t Count>
+inline constexpr auto pairs_of = pairs_from<First>(std::make_index_sequence<Count * all_types::count>());
 
 /// Each of the cases in turn.
 template <std::size_t Count>

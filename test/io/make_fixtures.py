@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the files of fixtures/ that npy_test.cpp reads: python3 make_fixtures.py, with NumPy 1.14 or newer.
+"""Writes the files of fixtures/ that npy_test.cpp reads: python3 make_fixtures.py, with NumPy 1.14 or newer;
+and float8.safetensors, with ml_dtypes and safetensors.
 
 The element at flat C-order position n is n + 1 in real types, (n + 1) - (n + 1)/2 i in complex ones, and n % 3 == 0 in
 bool: the test computes the same without a file.
@@ -44,3 +45,27 @@ save("big_endian", values(">f8"))
 save("half", values("f2"))
 save("text", numpy.array(["one", "two"]))
 save("records", numpy.zeros(2, dtype=[("a", "f8"), ("b", "i4")]))
+
+
+def save_float8() -> None:
+    """What ml_dtypes makes of elements of 8 bits: the values of all 256 patterns, and for every pattern of a positive
+    one the first float16, as bits, that is rounded to it or a later one (0x7c01: none). Signs and NaN go through."""
+    import ml_dtypes
+    import safetensors.numpy
+
+    halves = numpy.arange(1 << 16, dtype=numpy.uint16).view(numpy.float16)
+    tensors = {}
+    for name, dtype in (("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2)):
+        patterns = numpy.arange(256, dtype=numpy.uint8)
+        with numpy.errstate(all="ignore"):
+            rounded = halves.astype(dtype).view(numpy.uint8)
+            values = patterns.view(dtype).astype(numpy.float32)
+        positive = rounded[:0x7C01]
+        assert (numpy.diff(positive.astype(int)) >= 0).all() and (rounded[0x8000:0xFC01] == positive + 128).all()
+        assert numpy.isnan(rounded.view(dtype).astype(numpy.float32))[numpy.isnan(halves)].all()
+        first = numpy.searchsorted(positive, patterns[:128]).astype(numpy.uint16)
+        tensors |= {name: patterns.view(dtype), name + "_values": values, name + "_first": first}
+    safetensors.numpy.save_file(tensors, FOLDER / "float8.safetensors")
+
+
+save_float8()

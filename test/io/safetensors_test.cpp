@@ -7,12 +7,15 @@
 
 #include <unistd.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace safetensors_test {
@@ -111,6 +114,54 @@ TEST_CASE("the same elements as a tensor of other extents") {
     }
 }
 
+namespace {
+
+/// The elements of a tensor of a file.
+template <class T>
+std::vector<T> all_of(const ep::safetensors_file& file, const std::string& name) {
+    const std::vector<ep::index> shape = file.shape(name);
+    std::vector<T> all(std::size_t(ep::whole_box(shape).size()));
+    file.require(name, ep::element_type_of<T>(), shape.size());
+    file.read_box(name, ep::whole_box(shape), all.data());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("elements of 8 bits are those of ml_dtypes, all patterns and all float16", T, ep::float8_e4m3,
+                   ep::float8_e5m2) {
+    const ep::safetensors_file file(std::string(EINPARALLEL_TEST_DIR) + "/io/fixtures/float8.safetensors");
+    const std::string name = std::is_same_v<T, ep::float8_e4m3> ? "e4m3" : "e5m2";
+    const auto stored = all_of<T>(file, name);
+    const auto values = all_of<float>(file, name + "_values");
+    const auto first = all_of<std::uint16_t>(file, name + "_first");
+    REQUIRE((stored.size() == 256 && values.size() == 256 && first.size() == 128));
+    int wrong = 0;
+    for (std::size_t at = 0; at < 256; ++at) {
+        wrong += stored[at].bits() == at ? 0 : 1;
+        wrong += std::bit_cast<std::uint32_t>(float(stored[at])) == std::bit_cast<std::uint32_t>(values[at]) ||
+                         (std::isnan(values[at]) && std::isnan(float(stored[at])))
+                     ? 0
+                     : 1;
+    }
+    std::size_t pattern = 0;
+    for (unsigned bits = 0; bits <= 0x7c00; ++bits) {
+        while (pattern + 1 < 128 && first[pattern + 1] <= bits) {
+            ++pattern;
+        }
+        for (const unsigned sign : {0U, 1U}) {
+            const auto half = ep::float16::of_bits(std::uint16_t(bits | sign << 15U));
+            const auto expected = unsigned(pattern) | sign << 7U;
+            wrong += T(float(half)).bits() == expected && T(double(float(half))).bits() == expected ? 0 : 1;
+        }
+    }
+    for (unsigned bits = 0x7c01; bits < 0x8000; ++bits) {
+        wrong += std::isnan(float(T(float(ep::float16::of_bits(std::uint16_t(bits)))))) ? 0 : 1;
+        wrong += std::isnan(float(T(float(ep::float16::of_bits(std::uint16_t(bits | 0x8000U)))))) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("several files by their index") {
     const temporary_file first("one.safetensors",
                                file_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2));
@@ -158,7 +209,8 @@ TEST_CASE("a tensor of a type that is not read is listed, and refused where it i
         sentence = wrong.what();
     }
     CHECK(sentence.substr(sentence.find("' ") + 2) ==
-          "has tensor 'w' of type F8_E8M0; those that can be read are F64, F32, F16, BF16, I64, I32, I16, I8, U64, "
+          "has tensor 'w' of type F8_E8M0; those that can be read are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, "
+          "I16, I8, U64, "
           "U32, U16, U8, BOOL");
 }
 

@@ -26,7 +26,7 @@ constexpr bool is_integer(element_type type) {
 /// The common type of two.
 constexpr element_type common_type(element_type a, element_type b) {
     for (element_type* each : {&a, &b}) {
-        if (each->kind == 'B' || (each->kind == 'f' && each->bytes == 2)) {
+        if (each->bytes <= 2 && (each->kind == 'f' || (each->kind >= 'A' && each->kind <= 'Z'))) {
             *each = {'f', 4};
         }
     }
@@ -51,6 +51,31 @@ constexpr element_type unrounded(element_type type) {
     return is_integer(type) ? type : type.kind == 'c' ? element_type{'c', 32} : element_type{'f', 16};
 }
 
+/// A floating-point format.
+struct number_format {
+    int digits;        ///< of precision
+    int smallest;      ///< smallest normal numbers are in [.5, 1) · 2^smallest
+    long double most;  ///< the largest number
+    bool has_infinity = true;
+
+    [[nodiscard]] long double smallest_half() const { return std::ldexp(1.0L, smallest - digits - 1); }
+};
+inline number_format format_of(char kind, std::size_t bytes) {
+    switch (kind) {
+        case 'B':
+            return {8, -125, 0x1.FEp127L};
+        case 'E':
+            return {4, -5, 448, false};
+        case 'F':
+            return {3, -13, 57344};
+        default:
+            return bytes == 2   ? number_format{11, -13, 65504}
+                   : bytes == 4 ? number_format{24, -125, std::numeric_limits<float>::max()}
+                   : bytes == 8 ? number_format{53, -1021, std::numeric_limits<double>::max()}
+                                : number_format{64, -16381, std::numeric_limits<long double>::max()};
+    }
+}
+
 /// The nearest number of a floating-point type, ties to even; a `bytes` of 16 is long double.
 inline long double rounded(char kind, std::size_t bytes, long double x) {
     if (bytes >= 4) {
@@ -58,16 +83,17 @@ inline long double rounded(char kind, std::size_t bytes, long double x) {
                : bytes == 8 ? static_cast<long double>(static_cast<double>(x))
                             : x;
     }
-    if (x == 0 || !std::isfinite(x)) {
+    const number_format format = format_of(kind, bytes);
+    if (x == 0 || std::isnan(x) || (std::isinf(x) && format.has_infinity)) {
         return x;
     }
-    const int digits = kind == 'B' ? 8 : 11;
     int exponent = 0;
     std::frexp(x, &exponent);
-    const long double unit = std::ldexp(1.0L, std::max(exponent, kind == 'B' ? -125 : -13) - digits);
+    const long double unit = std::ldexp(1.0L, std::max(exponent, format.smallest) - format.digits);
     const long double made = std::nearbyint(x / unit) * unit;
-    const long double most = kind == 'B' ? 0x1.FEp127L : 65504;
-    return std::fabs(made) > most ? std::copysign(std::numeric_limits<long double>::infinity(), x) : made;
+    const long double beyond = format.has_infinity ? std::numeric_limits<long double>::infinity()
+                                                   : std::numeric_limits<long double>::quiet_NaN();
+    return std::fabs(made) > format.most ? std::copysign(beyond, x) : made;
 }
 
 /// A number of a type. Operations are of two of one type, and of this type.
@@ -154,8 +180,10 @@ inline bool operator<(const number& a, const number& b) {
     }
     return as({'f', 16}, a).value.real() < as({'f', 16}, b).value.real();
 }
+/// NaN is the same as NaN.
 inline bool operator==(const number& a, const number& b) {
-    return a.integer == b.integer && a.value == b.value;
+    const auto same = [](long double x, long double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return a.integer == b.integer && same(a.value.real(), b.value.real()) && same(a.value.imag(), b.value.imag());
 }
 inline long double magnitude(const number& x) {
     return std::abs(as({'c', 32}, x).value);

@@ -158,10 +158,11 @@ struct expectation {
             made.numbers[at] = as(bounds.empty() ? type : unrounded(type), numbers[at]);
             if (!bounds.empty() && !is_integer(type)) {
                 const std::size_t bytes = type.kind == 'c' ? type.bytes / 2 : type.bytes;
-                const int digits = type.kind == 'B' ? 8 : bytes == 2 ? 11 : bytes == 4 ? 24 : 53;
-                made.bounds[at] += std::ldexp(magnitude(numbers[at]), -digits) + (bytes == 2 ? 0x1p-25L : 0);
-                const bool overflows = type == element_type_of<float16>() && magnitude(numbers[at]) > 65000;
-                made.bounds[at] = overflows ? std::numeric_limits<long double>::infinity() : made.bounds[at];
+                const number_format format = format_of(type.kind, bytes);
+                made.bounds[at] += std::ldexp(magnitude(numbers[at]), -format.digits) + format.smallest_half();
+                if (magnitude(numbers[at]) > .99L * format.most) {
+                    made.bounds[at] = std::numeric_limits<long double>::infinity();
+                }
             }
         }
         return made;

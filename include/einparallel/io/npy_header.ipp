@@ -148,8 +148,8 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
 }
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
-    expect(type.kind >= 'a',
-           "an .npy file cannot hold bfloat16: safetensors can");  // NumPy's are small letters
+    expect(type.kind >= 'a',  // NumPy's are small letters
+           "an .npy file cannot hold bfloat16 and elements of 8 bits: safetensors can");
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
     return order + name_of_element(type);
 }

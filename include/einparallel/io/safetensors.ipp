@@ -25,9 +25,9 @@ struct named_element_type {
     element_type type;
 };
 inline constexpr named_element_type safetensors_types[] = {
-    {"F64", {'f', 8}}, {"F32", {'f', 4}}, {"F16", {'f', 2}}, {"BF16", {'B', 2}}, {"I64", {'i', 8}},
-    {"I32", {'i', 4}}, {"I16", {'i', 2}}, {"I8", {'i', 1}},  {"U64", {'u', 8}},  {"U32", {'u', 4}},
-    {"U16", {'u', 2}}, {"U8", {'u', 1}},  {"BOOL", {'b', 1}}};
+    {"F64", {'f', 8}},     {"F32", {'f', 4}}, {"F16", {'f', 2}}, {"BF16", {'B', 2}}, {"F8_E4M3", {'E', 1}},
+    {"F8_E5M2", {'F', 1}}, {"I64", {'i', 8}}, {"I32", {'i', 4}}, {"I16", {'i', 2}},  {"I8", {'i', 1}},
+    {"U64", {'u', 8}},     {"U32", {'u', 4}}, {"U16", {'u', 2}}, {"U8", {'u', 1}},   {"BOOL", {'b', 1}}};
 
 EINPARALLEL_SELDOM std::string safetensors_type_names() {
     std::string all;

@@ -29,8 +29,8 @@ template <class T>
 inline constexpr bool is_half = false;
 template <char Kind>
 inline constexpr bool is_half<half_type<Kind>> = true;
-using half_elements = type_list<float16, bfloat16>;
-/// Those that products read as they are.
+using half_elements = type_list<float16, bfloat16, float8_e4m3, float8_e5m2>;
+/// Those that products read as they are; others become floats as they are packed.
 using multiplied_halves = type_list<float16, bfloat16>;
 
 /// The type in which elements of type T are computed with.
@@ -119,15 +119,16 @@ EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
 
 }  // namespace detail
 
-/// Types that may be elements: float, double, their std::complex, float16, bfloat16, integers of up to 64 bits and
-/// bool.
+/// Types that may be elements: float, double, their std::complex, float16, bfloat16, float8_e4m3, float8_e5m2, integers
+/// of up to 64 bits and bool.
 template <class T>
 concept Element = detail::is_element<T>;
 
 /// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
-/// complex; and B for bfloat16, which NumPy has not. Together with its size in bytes it names an element type.
+/// complex; and B, E and F for bfloat16, float8_e4m3 and float8_e5m2, which NumPy has not. Together with its size in
+/// bytes it names an element type.
 struct element_type {
-    char kind = 'f';          ///< as in NumPy: f, c, i, u, b; or B
+    char kind = 'f';          ///< as in NumPy: f, c, i, u, b; or B, E, F
     std::uint32_t bytes = 0;  ///< of one element
 
     friend constexpr bool operator==(const element_type&, const element_type&) = default;
@@ -175,7 +176,7 @@ constexpr element_type computed(element_type element) {
     return is_half_type(element) ? element_type_of<float>() : element;
 }
 
-/// NumPy's short name of an element type: f8, c16, i4; B2.
+/// NumPy's short name of an element type: f8, c16, i4; B2, E1, F1.
 inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }

@@ -11,20 +11,38 @@ namespace einparallel {
 namespace detail {
 
 /// How such numbers are stored: a sign, an exponent and a mantissa, from the highest bit on.
+template <class Bits, int Exponent, int Mantissa, bool HasInfinity = true>
+struct stored_format {
+    using bits = Bits;
+    static constexpr bool has_infinity = HasInfinity;
+    static constexpr int mantissa = Mantissa;
+    static constexpr int bias = (1 << (Exponent - 1)) - 1;
+    static constexpr int shift = 23 - Mantissa;  ///< of a mantissa to that of a float
+    static constexpr std::uint32_t sign_bit = 1U << (8 * sizeof(Bits) - 1);
+    static constexpr std::uint32_t smallest_normal = 1U << Mantissa;
+    /// The first that is no number: infinity, or the only NaN.
+    static constexpr std::uint32_t infinite = HasInfinity ? ((1U << Exponent) - 1) << Mantissa : sign_bit - 1;
+    static constexpr std::uint32_t quiet_nan = infinite | 1U << (Mantissa - 1);
+    /// What the exponent of a float has more, in its place.
+    static constexpr std::uint32_t less = std::uint32_t(127 - bias) << 23U;
+    /// The smallest positive number, and a float whose last bit stands for it.
+    ///@{
+    static constexpr float smallest =
+        bias == 127 ? 0 : std::bit_cast<float>(std::uint32_t(128 - bias - Mantissa) << 23U);
+    static constexpr float large = std::bit_cast<float>(std::uint32_t(bias == 127 ? 0 : 151 - bias - Mantissa) << 23U);
+    ///@}
+};
+
 template <char Kind>
 struct half_format;
 template <>
-struct half_format<'f'> {
-    using bits = std::uint16_t;
-    static constexpr int exponent = 5, mantissa = 10, exponent10 = 4;  ///< exponent10: of the largest number
-    static constexpr bool has_infinity = true;
-};
+struct half_format<'f'> : stored_format<std::uint16_t, 5, 10> {};
 template <>
-struct half_format<'B'> {
-    using bits = std::uint16_t;
-    static constexpr int exponent = 8, mantissa = 7, exponent10 = 38;
-    static constexpr bool has_infinity = true;
-};
+struct half_format<'B'> : stored_format<std::uint16_t, 8, 7> {};
+template <>
+struct half_format<'E'> : stored_format<std::uint8_t, 4, 3, false> {};
+template <>
+struct half_format<'F'> : stored_format<std::uint8_t, 5, 2> {};
 
 }  // namespace detail
 
@@ -51,17 +69,17 @@ public:
 
     /// The same number.
     constexpr operator float() const {  // NOLINT(google-explicit-constructor)
-        const std::uint32_t sign = (std::uint32_t(bits_) & sign_bit) << (32 - 8 * sizeof(bits_type));
-        const std::uint32_t rest = std::uint32_t(bits_) & ~sign_bit;
-        if constexpr (bias == 127) {
-            return std::bit_cast<float>(sign | rest << shift);
-        } else if (rest < smallest_normal) {
-            return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(float(rest) * smallest));
-        } else if (rest > largest) {
-            return std::bit_cast<float>(
-                sign | (format::has_infinity && rest == infinite ? 0x7f800000U : 0x7fc00000U | rest << shift));
+        const std::uint32_t sign = (std::uint32_t(bits_) & format::sign_bit) << (32 - 8 * sizeof(bits_type));
+        const std::uint32_t rest = std::uint32_t(bits_) & ~format::sign_bit;
+        if constexpr (format::bias == 127) {
+            return std::bit_cast<float>(sign | rest << format::shift);
+        } else if (rest < format::smallest_normal) {
+            return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(float(rest) * format::smallest));
+        } else if (rest >= format::infinite) {
+            const bool is_infinite = format::has_infinity && rest == format::infinite;
+            return std::bit_cast<float>(sign | (is_infinite ? 0x7f800000U : 0x7fc00000U | rest << format::shift));
         } else {
-            return std::bit_cast<float>(sign | ((rest << shift) + (std::uint32_t(127 - bias) << 23U)));
+            return std::bit_cast<float>(sign | ((rest << format::shift) + format::less));
         }
     }
 
@@ -75,21 +93,6 @@ public:
     }
 
 private:
-    friend class std::numeric_limits<half_type>;
-
-    static constexpr int bias = (1 << (format::exponent - 1)) - 1;
-    static constexpr int shift = 23 - format::mantissa;
-    static constexpr std::uint32_t sign_bit = 1U << (8 * sizeof(bits_type) - 1);
-    static constexpr std::uint32_t smallest_normal = 1U << format::mantissa;
-    /// The first that is no number: infinity, or the only NaN.
-    static constexpr std::uint32_t infinite =
-        format::has_infinity ? ((1U << format::exponent) - 1) << format::mantissa : sign_bit - 1;
-    static constexpr std::uint32_t largest = infinite - 1;
-    static constexpr std::uint32_t quiet_nan = infinite | 1U << (format::mantissa - 1);
-    /// The smallest positive number.
-    static constexpr float smallest =
-        bias == 127 ? 0 : std::bit_cast<float>(std::uint32_t(128 - bias - format::mantissa) << 23U);
-
     /// A double from which it is rounded as from x itself.
     template <class T>
     static constexpr double double_of(T x) {
@@ -98,10 +101,11 @@ private:
         } else {
             constexpr T tail = 4096;  // a double may lack so many of the last values
             T most = x / tail;
-            if (most * tail == x || (most < 0 ? -1 : 1) * double(most) < 0x1p41) {
+            const bool is_negative = double(most) < 0;
+            if (most * tail == x || (is_negative ? -1 : 1) * double(most) < 0x1p41) {
                 return double(x);
             }
-            most = most % 2 != 0 ? most : most < 0 ? most - 1 : most + 1;
+            most = most % 2 != 0 ? most : is_negative ? most - 1 : most + 1;
             return double(most) * double(tail);
         }
     }
@@ -117,20 +121,19 @@ private:
     }
     static constexpr bits_type nearest(float x) {
         const auto all = std::bit_cast<std::uint32_t>(x);
-        const std::uint32_t sign = all >> (32 - 8 * sizeof(bits_type)) & sign_bit;
+        const std::uint32_t sign = all >> (32 - 8 * sizeof(bits_type)) & format::sign_bit;
         const std::uint32_t rest = all & 0x7fffffffU;
         if (x != x) {
-            return bits_type(sign |
-                             (format::has_infinity ? quiet_nan | (rest >> shift & (smallest_normal - 1)) : infinite));
+            return bits_type(sign | format::quiet_nan | (rest >> format::shift & (format::smallest_normal - 1)));
         }
-        constexpr auto less = std::uint32_t(127 - bias) << 23U;
-        if (bias != 127 && rest < less + (1U << 23U)) {  // a multiple of the smallest number: the last bits of a sum
-            constexpr auto large = std::uint32_t(151 - bias - format::mantissa) << 23U;
-            const float sum = std::bit_cast<float>(rest) + std::bit_cast<float>(large);
-            return bits_type(sign | (std::bit_cast<std::uint32_t>(sum) - large));
+        if (format::bias != 127 &&
+            rest < format::less + (1U << 23U)) {  // a multiple of the smallest: a sum's last bits
+            const float sum = std::bit_cast<float>(rest) + format::large;
+            return bits_type(sign | (std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(format::large)));
         }
-        const std::uint32_t rounded = (rest - less + (1U << (shift - 1)) - 1 + (rest >> shift & 1U)) >> shift;
-        return bits_type(sign | (rounded < infinite ? rounded : infinite));
+        const std::uint32_t half_way = (1U << (format::shift - 1)) - 1;
+        const std::uint32_t rounded = (rest - format::less + half_way + (rest >> format::shift & 1U)) >> format::shift;
+        return bits_type(sign | (rounded < format::infinite ? rounded : format::infinite));
     }
 
     bits_type bits_;
@@ -138,6 +141,9 @@ private:
 
 using float16 = half_type<'f'>;   ///< 5 bits of exponent, 11 of precision: up to 65,504
 using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as far as float
+/// 4 bits of exponent, 4 of precision: up to 448. It has no infinity; what is larger than 464 becomes a NaN (E4M3FN).
+using float8_e4m3 = half_type<'E'>;
+using float8_e5m2 = half_type<'F'>;  ///< 5 bits of exponent, 3 of precision: up to 57,344
 
 }  // namespace einparallel
 
@@ -153,17 +159,18 @@ public:
     static constexpr bool has_infinity = format::has_infinity, has_signaling_NaN = format::has_infinity;
     static constexpr int digits = format::mantissa + 1;
     static constexpr int digits10 = (digits - 1) * 30103 / 100000, max_digits10 = 2 + digits * 30103 / 100000;
-    static constexpr int min_exponent = 2 - half::bias, max_exponent = half::bias + (format::has_infinity ? 1 : 2);
-    static constexpr int min_exponent10 = -((half::bias - 1) * 30103 / 100000), max_exponent10 = format::exponent10;
-    static constexpr half min() { return of(half::smallest_normal); }
-    static constexpr half max() { return of(half::largest); }
-    static constexpr half lowest() { return of(half::sign_bit | half::largest); }
+    static constexpr int min_exponent = 2 - format::bias, max_exponent = format::bias + (format::has_infinity ? 1 : 2);
+    static constexpr int min_exponent10 = -((format::bias - 1) * 30103 / 100000),
+                         max_exponent10 = max_exponent * 30103 / 100000;
+    static constexpr half min() { return of(format::smallest_normal); }
+    static constexpr half max() { return of(format::infinite - 1); }
+    static constexpr half lowest() { return of(format::sign_bit | (format::infinite - 1)); }
     static constexpr half epsilon() { return half(1.0F / float(1U << format::mantissa)); }
     static constexpr half round_error() { return half(0.5F); }
-    static constexpr half infinity() { return format::has_infinity ? of(half::infinite) : half(0.0F); }
-    static constexpr half quiet_NaN() { return of(half::quiet_nan); }
+    static constexpr half infinity() { return format::has_infinity ? of(format::infinite) : half(0.0F); }
+    static constexpr half quiet_NaN() { return of(format::quiet_nan); }
     static constexpr half signaling_NaN() {
-        return has_signaling_NaN ? of(half::infinite | half::smallest_normal / 4) : quiet_NaN();
+        return has_signaling_NaN ? of(format::infinite | format::smallest_normal / 4) : quiet_NaN();
     }
     static constexpr half denorm_min() { return of(1); }
 };

@@ -9,12 +9,13 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// For Half, float16 or bfloat16, with the instructions of Set.
+/// For Half, one of half_elements, with the instructions of Set.
 template <class Half, instruction_set Set>
 struct vector_half;
 
@@ -32,19 +33,31 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class Half>
 struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / 4;
+    using format = half_format<Half::kind>;
+    using bits_type = typename Half::bits_type;
     typedef float vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef float loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(4), may_alias));
     typedef std::uint32_t words __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef std::int32_t integers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef std::uint16_t shorts __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES / 2)));
+    typedef bits_type stored __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES / 4 * sizeof(bits_type))));
+    /// From a half's sign to a float's.
+    static constexpr auto sign_shift = unsigned(32 - 8 * sizeof(bits_type));
 
-    /// `lanes` halves, each in the lower half of a word.
+    EINPARALLEL_DETAIL_TARGET static words words_of(const vector& x) {
+        words made;
+        __builtin_memcpy(&made, &x, sizeof(made));
+        return made;
+    }
+
+    /// `lanes` halves, each in the lowest bits of a word.
     EINPARALLEL_DETAIL_TARGET static words bits_of(const Half* x) {
-        shorts bits;
+        stored bits;
         __builtin_memcpy(&bits, x, sizeof(bits));
         words wide;
 #if defined(EINPARALLEL_DETAIL_TO_WORDS)
-        EINPARALLEL_DETAIL_TO_WORDS(wide, bits);  // g++ converts by parts
+        const auto two_bytes = __builtin_convertvector(bits, shorts);
+        EINPARALLEL_DETAIL_TO_WORDS(wide, two_bytes);  // g++ converts by parts
 #else
         wide = __builtin_convertvector(bits, words);
 #endif
@@ -55,24 +68,22 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
         vector made;
 #if defined(EINPARALLEL_DETAIL_TO_FLOAT)
         if constexpr (std::is_same_v<Half, float16>) {
-            shorts bits;
+            stored bits;
             __builtin_memcpy(&bits, x, sizeof(bits));
             EINPARALLEL_DETAIL_TO_FLOAT(made, bits);
             return made;
         }
 #endif
         words wide = bits_of(x);
-        if constexpr (std::is_same_v<Half, bfloat16>) {
-            wide <<= 16U;
+        if constexpr (format::bias == 127) {
+            wide <<= sign_shift;
         } else {
-            const words rest = wide & 0x7fffU;
-            words normal = (rest << 13U) + 0x38000000U;
-            normal += words(rest >= 0x7c00U) & 0x38000000U;
-            const vector small = __builtin_convertvector(integers(rest), vector) * 0x1p-24F;
-            words subnormal;
-            __builtin_memcpy(&subnormal, &small, sizeof(small));
-            const words is_small = words(rest < 0x400U);
-            wide = (wide & 0x8000U) << 16U | (is_small & subnormal) | (~is_small & normal);
+            const words rest = wide & (format::sign_bit - 1);
+            words normal = (rest << unsigned(format::shift)) + format::less;
+            normal |= words(rest >= format::infinite) & (format::has_infinity ? 0x7f800000U : 0x7fc00000U);
+            const words subnormal = words_of(__builtin_convertvector(integers(rest), vector) * format::smallest);
+            const words is_small = words(rest < format::smallest_normal);
+            wide = (wide & format::sign_bit) << sign_shift | (is_small & subnormal) | (~is_small & normal);
         }
         __builtin_memcpy(&made, &wide, sizeof(made));
         return made;
@@ -80,7 +91,7 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     /// `lanes` floats, rounded to the nearest halves.
     EINPARALLEL_DETAIL_TARGET static void write(Half* into, const vector& x) {
-        shorts bits;
+        stored bits;
 #if defined(EINPARALLEL_DETAIL_TO_FLOAT)
         if constexpr (std::is_same_v<Half, float16>) {
             EINPARALLEL_DETAIL_TO_HALF(bits, x);
@@ -88,19 +99,29 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
             return;
         }
 #endif
-        if constexpr (std::is_same_v<Half, bfloat16>) {
-            words wide;
-            __builtin_memcpy(&wide, &x, sizeof(wide));
-            const words is_nan = words((wide & 0x7fffffffU) > 0x7f800000U);
-            const words rounded = wide + 0x7fffU + (wide >> 16U & 1U);
-            wide = ((is_nan & (wide | 0x400000U)) | (~is_nan & rounded)) >> 16U;
-            bits = __builtin_convertvector(wide, shorts);
-            __builtin_memcpy(static_cast<void*>(into), &bits, sizeof(bits));
+        // As half_type::nearest().
+        const words all = words_of(x);
+        const words rest = all & 0x7fffffffU;
+        const words is_nan = words(rest > 0x7f800000U);
+        constexpr auto shift = unsigned(format::shift);
+        constexpr std::uint32_t half_way = (1U << (shift - 1)) - 1;
+        words made;
+        if constexpr (format::bias == 127) {  // with the sign
+            made = ((is_nan & (all | 0x400000U)) | (~is_nan & (all + half_way + (all >> shift & 1U)))) >> shift;
         } else {
-            for (index lane = 0; lane < lanes; ++lane) {
-                into[lane] = Half(x[lane]);
-            }
+            made = (rest - format::less + half_way + (rest >> shift & 1U)) >> shift;
+            const words is_large = words(made >= format::infinite);
+            made = (is_large & format::infinite) | (~is_large & made);
+            vector size;
+            __builtin_memcpy(&size, &rest, sizeof(size));
+            const words small = words_of(size + format::large) - std::bit_cast<std::uint32_t>(format::large);
+            const words is_small = words(rest < format::less + (1U << 23U));
+            made = (is_small & small) | (~is_small & made);
+            made = (is_nan & (format::quiet_nan | (rest >> shift & (format::smallest_normal - 1)))) | (~is_nan & made);
+            made |= all >> sign_shift & format::sign_bit;
         }
+        bits = __builtin_convertvector(made, stored);
+        __builtin_memcpy(static_cast<void*>(into), &bits, sizeof(bits));
     }
 
     EINPARALLEL_DETAIL_TARGET static void widen(float* into, const Half* x, index count) {
