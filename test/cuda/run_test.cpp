@@ -256,7 +256,8 @@ TEST_CASE("gradients run on devices: formulas that the library derived are progr
     world.release_memory();
 }
 
-TEST_CASE_TEMPLATE("halves on devices are the host's: floats between, rounded once", Half, ep::float16, ep::bfloat16) {
+TEST_CASE_TEMPLATE("halves on devices are the host's: floats between, rounded once", Half, ep::float16, ep::bfloat16,
+                   ep::float8_e4m3, ep::float8_e5m2) {
     standin::restart({.seed = 2, .devices = 2});
     ep::context world(MPI_COMM_WORLD);
     const auto eighths = [](auto a, auto b) { return float((7 * a + 3 * b) % 15 - 7) / 8; };  // sums are exact
@@ -270,9 +271,12 @@ TEST_CASE_TEMPLATE("halves on devices are the host's: floats between, rounded on
     turned(k, i) = AB(i, k);
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, AB, Z, turned);
     const ep::results here = plan.run(world);
-    standin::fail("gemm", 1, cudaErrorLaunchFailure);
-    CHECK(sentence_of([&] { static_cast<void>(plan.run(world, ep::on_device)); }).find("cublasGemmStridedBatchedEx") !=
-          std::string::npos);
+    if (sizeof(Half) == 2) {
+        standin::fail("gemm", 1, cudaErrorLaunchFailure);
+        CHECK(sentence_of([&] {
+                  static_cast<void>(plan.run(world, ep::on_device));
+              }).find("cublasGemmStridedBatchedEx") != std::string::npos);
+    }
     const ep::results there = plan.run(world, ep::on_device);
     const auto compare = [&](const auto& tensor) {
         const auto wanted = here.get(tensor).allgather();

@@ -163,12 +163,13 @@ TEST_CASE("results of a plan, whatever their cut, and tensors of rank 0 and with
     CHECK(same(y, y.allgather()));
 }
 
-TEST_CASE("tensors of several types are saved by their names as safetensors, and loaded") {
+TEST_CASE_TEMPLATE("tensors of several types are saved by their names as safetensors, and loaded", Half, ep::bfloat16,
+                   ep::float8_e4m3, ep::float8_e5m2) {
     ep::context world(MPI_COMM_WORLD);
     EINPARALLEL_LABELS(i, j);
     const auto A = ep::generate<double>({7, 5}, [](auto row, auto column) { return double(10 * row + column); });
     ep::tensor<double, 2> Z;
-    ep::tensor<ep::bfloat16, 1> rows;
+    ep::tensor<Half, 1> rows;
     ep::tensor<float, 0> total;
     Z(i, j) = 2.0 * A(i, j);
     rows(i) = ep::sum(j, A(i, j));
@@ -178,17 +179,17 @@ TEST_CASE("tensors of several types are saved by their names as safetensors, and
     ep::save_safetensors(file.path, {{"layers.0.z", z}, {"rows", r}, {"total", t}});
     const ep::safetensors_file written(file.path);
     CHECK(written.names() == std::vector<std::string>{"layers.0.z", "rows", "total"});
-    CHECK(written.type("rows") == ep::element_type_of<ep::bfloat16>());
+    CHECK(written.type("rows") == ep::element_type_of<Half>());
     CHECK(written.shape("layers.0.z") == std::vector<ep::index>{7, 5});
     ep::tensor<double, 2> again;
-    ep::tensor<ep::bfloat16, 1> rows_again;
+    ep::tensor<Half, 1> rows_again;
     again(i, j) = ep::load_safetensors<double, 2>(file.path, "layers.0.z")(i, j);
-    rows_again(i) = ep::load_safetensors<ep::bfloat16, 1>(written, "rows")(i);
+    rows_again(i) = ep::load_safetensors<Half, 1>(written, "rows")(i);
     EINPARALLEL_LABELS(k, l);
-    ep::tensor<ep::bfloat16, 3> folded;  // the same elements as of other extents
-    folded(j, k, l) = ep::load_safetensors<ep::bfloat16>(written, "rows", {1, 7, 1})(j, k, l);
-    const ep::array<ep::bfloat16, 3> column = ep::evaluate(world, folded).allgather();
-    CHECK(column(0, 6, 0).bits() == ep::bfloat16(310.0).bits());
+    ep::tensor<Half, 3> folded;  // the same elements as of other extents
+    folded(j, k, l) = ep::load_safetensors<Half>(written, "rows", {1, 7, 1})(j, k, l);
+    const ep::array<Half, 3> column = ep::evaluate(world, folded).allgather();
+    CHECK(column(0, 6, 0).bits() == Half(310.0).bits());
     CHECK_THROWS_WITH_AS(
         static_cast<void>(ep::evaluate(world, ep::load_safetensors<double>(written, "layers.0.z", {6, 6}))),
         doctest::Contains("tensor 'layers.0.z' has 35 elements, not those of the extents asked for"), ep::error);
@@ -198,10 +199,10 @@ TEST_CASE("tensors of several types are saved by their names as safetensors, and
                          doctest::Contains("'__metadata__' is no name for a tensor"), ep::error);
     const auto [read, read_rows] = ep::evaluate(world, again, rows_again);
     const ep::array<double, 2> all = read.allgather();
-    const ep::array<ep::bfloat16, 1> sums = read_rows.allgather();
+    const ep::array<Half, 1> sums = read_rows.allgather();
     for (ep::index row = 0; row < 7; ++row) {
         CHECK(all(row, 4) == 2.0 * double(10 * row + 4));
-        CHECK(sums(row).bits() == ep::bfloat16(double(50 * row + 10)).bits());
+        CHECK(sums(row).bits() == Half(double(50 * row + 10)).bits());
     }
     const std::string twice = ep::detail::failure_of("", [&] {
         ep::save_safetensors(file.path, {{"z", z}, {"z", z}});

@@ -37,7 +37,7 @@ ep::array<T, 2> random_matrix(ep::index rows, ep::index columns, unsigned seed) 
 }  // namespace
 
 TEST_CASE_TEMPLATE("a chain of products of halves is rounded where it has a name, on all ranks alike", Half,
-                   ep::float16, ep::bfloat16) {
+                   ep::float16, ep::bfloat16, ep::float8_e4m3, ep::float8_e5m2) {
     ep::context world(MPI_COMM_WORLD);
     const auto a = random_matrix<Half>(19, 23, 1);
     const auto b = random_matrix<Half>(23, 17, 2);

@@ -19,8 +19,7 @@ EINPARALLEL_SELDOM term_id derivation::evaluated(std::string_view text, element_
                                                  std::span<const std::pair<char, term_id>> values) {
     std::vector<term_id> stack;
     while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(word.size() + 1, text.size()));
+        const std::string_view word = taken(text);
         const auto value = find_in(values, word[0], &std::pair<char, term_id>::first);
         double number = 0;
         if (word.size() == 1 && value != values.end()) {

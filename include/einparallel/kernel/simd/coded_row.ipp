@@ -13,11 +13,9 @@ constexpr bool stands_in_derivatives(op_code code) {
     for (const operation& each : operations) {
         for (std::string_view text : each.derivatives) {
             while (!text.empty()) {
-                const std::string_view word = text.substr(0, text.find(' '));
-                if (word == operation_of(code).word) {
+                if (taken(text) == operation_of(code).word) {
                     return true;
                 }
-                text.remove_prefix(std::min(word.size() + 1, text.size()));
             }
         }
     }

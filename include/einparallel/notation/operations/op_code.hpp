@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/element_type.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -179,6 +180,14 @@ static_assert([] {
 }());
 constexpr const operation& operation_of(op_code code) {
     return operations[std::size_t(code)];
+}
+
+/// The text before `end`, or all; what follows stays. Words of derivatives, and what op_program::text() writes.
+constexpr std::string_view taken(std::string_view& text, std::string_view end = " ") {
+    const std::size_t length = std::min(text.find(end), text.size());
+    const std::string_view before = text.substr(0, length);
+    text.remove_prefix(std::min(length + end.size(), text.size()));
+    return before;
 }
 
 /// What there is to say of a ⊕, once. The derivative is of ⊕ a by a, as of an operation; where there is none,

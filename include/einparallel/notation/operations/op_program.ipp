@@ -12,14 +12,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The text before `end`, or all; what follows stays.
-EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_view end) {
-    const std::size_t length = std::min(text.find(end), text.size());
-    const std::string_view before = text.substr(0, length);
-    text.remove_prefix(std::min(length + end.size(), text.size()));
-    return before;
-}
-
 EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_instruction>& all, std::size_t number) {
     const op_instruction& each = all[number];
     std::vector<op_register> sources(each.from.begin(), each.from.begin() + arity_of(each.code));
@@ -159,7 +151,7 @@ EINPARALLEL_INLINE std::string op_program::text() const {
 
 /// Appends what text() says of one instruction; false where it is none that this program can go on with.
 EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
-    const auto word = [&] { return detail::taken(statement, " "); };
+    const auto word = [&] { return detail::taken(statement); };
     const auto number = [](std::string_view digits, auto& into, int base) {
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into, base);
         return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
