@@ -99,6 +99,8 @@ void check_rounding() {
         }
     }
     CHECK(Half(inf).bits() == nearest<Half>(1e300));
+    CHECK(Half(-inf).bits() == nearest<Half>(-1e300));
+    CHECK(Half(-std::numeric_limits<float>::quiet_NaN()).bits() >= layout_of<Half>().sign);
     CHECK(Half(3).bits() == nearest<Half>(3));
     CHECK(Half(true) == 1);
     for (const int shift : {62, 61, 57, 54, 40}) {  // a hair above the middle of two bfloat16, and below

@@ -241,10 +241,9 @@ TEST_CASE("the shared contractions: what each transposes") {
         const dense_einsum shape(each["einsum"].text(), each["sizes"]);
         for (const element_type type : {element_type{'f', 4}, element_type{'f', 8}}) {
             const auto decided = device::decide_on_device(shape.call(), type);
-            std::printf("%-22s f%u %-24s %8.1f MB transposed %9.1f us  %s\n", each["id"].text().c_str(),
-                        8 * type.bytes, each["einsum"].text().c_str(),
-                        static_cast<double>(decided.transposed_bytes) / 1e6, decided.seconds * 1e6,
-                        decided.text().c_str());
+            std::printf("%-22s f%u %-24s %8.1f MB transposed %9.1f us  %s\n", each["id"].text().c_str(), 8 * type.bytes,
+                        each["einsum"].text().c_str(), static_cast<double>(decided.transposed_bytes) / 1e6,
+                        decided.seconds * 1e6, decided.text().c_str());
         }
     }
 }

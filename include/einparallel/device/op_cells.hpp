@@ -128,22 +128,23 @@ template <class Cell, class T>
 EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
     if constexpr (is_half<T>) {
         return Cell::of(T(called<Cell>(code, float(x), float(y)).template as<float>()));
-    }
-    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
-    Cell made{};
-    with_functor(op_functors(), code, [&](auto function) {
-        using F = decltype(function);
-        if constexpr (computes_in(F::code, {kind, sizeof(T)})) {
-            if constexpr (F::code == op_code::sign && std::is_unsigned_v<T>) {
-                made = Cell::of(T(x != 0));
-            } else if constexpr (arity_of(F::code) == 1) {
-                made = Cell::of(function(x));
-            } else {
-                made = Cell::of(function(x, y));
+    } else {
+        constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
+        Cell made{};
+        with_functor(op_functors(), code, [&](auto function) {
+            using F = decltype(function);
+            if constexpr (computes_in(F::code, {kind, sizeof(T)})) {
+                if constexpr (F::code == op_code::sign && std::is_unsigned_v<T>) {
+                    made = Cell::of(T(x != 0));
+                } else if constexpr (arity_of(F::code) == 1) {
+                    made = Cell::of(function(x));
+                } else {
+                    made = Cell::of(function(x, y));
+                }
             }
-        }
-    });
-    return made;
+        });
+        return made;
+    }
 }
 
 /// What an instruction makes of its arguments.
