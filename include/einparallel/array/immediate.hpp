@@ -77,9 +77,9 @@ template <Element T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<strided_block> blocks, T scale,
                                                 growth grow = nullptr);
 
-/// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
+/// Throws as run_product does. Finds the extents by label id, and lets the blocks have their labels.
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
-                                           small_vector<index, 16>& extents, strided_block* operands, growth grow);
+                                           small_vector<index, 16>& extents, growth grow);
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {

@@ -159,23 +159,24 @@ EINPARALLEL_INLINE bool is_plain(const strided_block& output, std::span<const st
 }
 
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
-                                           small_vector<index, 16>& extents, strided_block* operands, growth grow) {
-    strided_block output{blocks[0], {form.output, blocks[0].extents.size()}};
+                                           small_vector<index, 16>& extents, growth grow) {
+    strided_block& output = blocks[0];
+    output.labels = {form.output, output.extents.size()};
     if (grow != nullptr && lacks_extents(output)) {
         let_grow(form.names, leaves_of(form, blocks), *grow, output);
     }
     extents.resize(form.names.size());
     const label_id* labels = form.operands;
-    const std::size_t count = blocks.size() - 1;
-    for (std::size_t operand = 0; operand < count; ++operand) {
-        operands[operand] = {blocks[operand + 1], {labels, blocks[operand + 1].extents.size()}};
-        labels += operands[operand].labels.size();
+    const std::span<strided_block> operands = blocks.subspan(1);
+    for (strided_block& operand : operands) {
+        operand.labels = {labels, operand.extents.size()};
+        labels += operand.labels.size();
     }
-    if (!is_plain(output, {operands, count}, form.in_place, extents)) {
+    if (!is_plain(output, operands, form.in_place, extents)) {
         immediate_builder(form.names, output, leaves_of(form, blocks), nullptr);
     }
     fill_in(extents);
-    return {extents, {operands, count}, output, form.mode};
+    return {extents, operands, output, form.mode};
 }
 
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,

@@ -17,8 +17,7 @@ void run_product(const product_form& form, std::span<strided_block> blocks, T sc
         builder.product<T>(form.mode, out, std::span<const strided_block>(operands), scale);
     } else {
         small_vector<index, 16> extents;
-        strided_block operands[2];
-        const block_call call = checked_call(form, blocks, extents, operands, grow);
+        const block_call call = checked_call(form, blocks, extents, grow);
         if constexpr (Operands == 2) {
             contract_pair(call, static_cast<summed_as_t<T>>(scale));
         } else {
