@@ -235,6 +235,8 @@ TEST_CASE("integers are divided as numbers, and by zero only where that is chose
     CHECK(q(0) == 2);
     q(i) *= a(i);
     CHECK(q(2) == -14);
+    q(i) %= 5;
+    CHECK(q(2) == -4);
 }
 
 TEST_CASE("a signed and an unsigned integer of 64 bits") {
@@ -322,6 +324,24 @@ TEST_CASE("what has a type of its own: comparisons, conditions, places, function
     ep::array<std::complex<double>, 1> z({3});
     z(i) = std::complex<double>(0, 1) * ep::sqrt(x(i));  // a real function of real numbers
     CHECK(std::isnan(z(1).imag()));
+    z(i) = std::complex<double>(3, 4) * n(i);
+    d(i) = abs(0.5 * z(i)) + abs(where(n(i) > 0, z(i), 0.0));
+    CHECK(d(0) == 15);
+    // A half takes what fits it, and what a number makes a floating-point one.
+    ep::array<ep::float8_e4m3, 1> h({3});
+    h(i) = 1.5F * n(i);
+    CHECK(float(h(1)) == -4.5F);
+    h(i) = ep::where(n(i) > 0, 1, 0);
+    CHECK(float(h(0)) == 1);
+    ep::array<ep::float16, 1> half({3});
+    ep::array<std::int16_t, 1> s({3});
+    s(i) = 100;
+    half(i) = 3 * s(i);
+    CHECK(float(half(0)) == 300);
+    ep::array<unsigned short, 1> us({3});
+    us(i) = 1000;
+    ep::einsum_into<"i,i->i">(half, us, x);
+    CHECK(float(half(0)) == 1500);
     // += is one statement: what is added is not rounded before.
     ep::array<float, 1> f({1});
     ep::array<double, 1> e({1});

@@ -368,6 +368,14 @@ void reduced_output_label() {
 void array_in_graph() {
     Z(i, k) = X(i, j) * B(j, k);
 }
+// ERROR ONLY einsum: complex numbers have no order
+void order_of_complex() {
+    v(i) = where(Q(i, j) < Q(i, j), 1.0, 2.0);
+}
+// ERROR ONLY einsum: complex numbers have no order
+void function_of_real_numbers() {
+    Q(i, j) = log1p(Q(i, j)) + max(Q(i, j), 2.0);
+}
 // ERROR complex values cannot be assigned to real
 void complex_into_real() {
     A(i, j) = Q(i, j);
@@ -381,6 +389,11 @@ void fraction_into_integer() {
 void integer_into_half() {
     ep::array<ep::float16, 1> half({2});
     half(i) = token(i);
+}
+// ERROR einsum: &&, .. and ! are of bool
+void logic_of_numbers() {
+    ep::array<bool, 2> truth({2, 3});
+    truth(i, j) = !A(i, j);
 }
 // ERROR ep::array: the number of extents differs from the rank
 void extent_count() {

@@ -252,4 +252,48 @@ TEST_CASE_TEMPLATE("gradients of halves are summed in float and rounded once", H
     CHECK(apart(dE, wide_dE) < 0.51F);
 }
 
+TEST_CASE_TEMPLATE("gradients by halves, and beside them, in statements of doubles", Half, ep::float16, ep::bfloat16,
+                   ep::float8_e4m3, ep::float8_e5m2) {
+    ep::context world(MPI_COMM_WORLD);
+    ep::array<float, 1> x({6}), y({6});
+    for (ep::index at = 0; at < 6; ++at) {
+        x(at) = float(at) - 2;
+        y(at) = float(at % 3) - 0.5F;
+    }
+    const auto made = [&](auto of_x, auto of_y) {
+        using A = typename decltype(of_x)::type;
+        using B = typename decltype(of_y)::type;
+        const auto X = ep::placeholder<A>({6});
+        const auto Y = ep::placeholder<B>({6});
+        ep::array<A, 1> here;
+        ep::array<B, 1> there;
+        here(i) = x(i);
+        there(i) = y(i);
+        ep::tensor<double, 0> loss;
+        loss() =
+            ep::sum(sin(X(i)) + expm1(X(i)) * Y(i) + where(X(i) > Y(i), X(i) * X(i), X(i)) + max(X(i), Y(i)) * X(i));
+        const auto [dX, dY] = ep::gradient(loss, X, Y);
+        const auto [all_x, all_y] = ep::evaluate(world, dX, dY, ep::bind(X, here), ep::bind(Y, there));
+        return std::pair(all_x.allgather(), all_y.allgather());
+    };
+    const auto check = [](const auto& found, const auto& wide) {
+        using T = typename std::remove_cvref_t<decltype(found)>::value_type;
+        for (ep::index at = 0; at < wide.size(); ++at) {
+            const auto step = double(std::numeric_limits<T>::epsilon()) + 1e-6;
+            CHECK(std::abs(double(float(found(at))) - wide(at)) <= step * (std::abs(wide(at)) + 0.1));
+        }
+    };
+    constexpr std::type_identity<double> wide;
+    constexpr std::type_identity<Half> half;
+    const auto [dX, dY] = made(wide, wide);
+    const auto compare = [&](const auto& both) {
+        check(both.first, dX);
+        check(both.second, dY);
+    };
+    compare(made(half, half));
+    compare(made(half, wide));
+    compare(made(wide, half));
+    compare(made(half, std::type_identity<float>()));
+}
+
 }  // namespace half_run_test

@@ -88,4 +88,43 @@ TEST_CASE("the gradient of logsumexp is a softmax") {
     }
 }
 
+TEST_CASE("second derivatives of logsumexp and logaddexp") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::array<double, 1> x{-0.5, 0, 0.7, 2};
+    const auto X = ep::placeholder<double>({4});
+    ep::tensor<double, 0> loss, directed;
+    loss() = ep::logsumexp(i, X(i));
+    const ep::tensor<double, 1> shares = ep::gradient(loss, X);
+    directed() = ep::sum(shares(i) * X(i) * X(i));
+    const auto second = ep::evaluate(world, ep::gradient(directed, X), ep::bind(X, x)).allgather();
+    double all = 0;
+    double mean = 0;
+    for (ep::index at = 0; at < 4; ++at) {
+        all += std::exp(x(at));
+        mean += std::exp(x(at)) * x(at) * x(at);
+    }
+    mean /= all;
+    for (ep::index at = 0; at < 4; ++at) {  // of Σ p x²
+        const double expected = std::exp(x(at)) / all * (2 * x(at) + x(at) * x(at) - mean);
+        CHECK(second(at) == doctest::Approx(expected).epsilon(1e-13));
+    }
+    const auto Y = ep::placeholder<double>({4});
+    ep::tensor<double, 0> pairs, twice;
+    pairs() = ep::sum(logaddexp(X(i), Y(i)));
+    const ep::tensor<double, 1> first = ep::gradient(pairs, X);
+    twice() = ep::sum(first(i));
+    const auto [xx, xy] = ep::gradient(twice, X, Y);
+    const ep::array<double, 1> y{0.3, -inf, 1, inf};
+    const auto [f, a, b] = ep::evaluate(world, first, xx, xy, ep::bind(X, x), ep::bind(Y, y));
+    const auto by_x = f.allgather();
+    const auto by_xx = a.allgather();
+    const auto by_xy = b.allgather();
+    for (ep::index at = 0; at < 4; ++at) {
+        const double p = y(at) == -inf ? 1 : 1 / (1 + std::exp(y(at) - x(at)));
+        CHECK(by_x(at) == doctest::Approx(p).epsilon(1e-14));
+        CHECK(by_xx(at) == doctest::Approx(p * (1 - p)).epsilon(1e-13));
+        CHECK(by_xy(at) == doctest::Approx(-p * (1 - p)).epsilon(1e-13));
+    }
+}
+
 }  // namespace logsumexp_run_test

@@ -73,8 +73,8 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     static_assert(keeps_range<typename common_element<typename Operands::value_type...>::type, Out>,
-                  "einsum: integers beyond the largest number of the output (65,504 of float16, 448 of float8_e4m3) "
-                  "cannot be assigned to it: multiply them by 1.0F, or take bfloat16");
+                  "einsum: integers beyond the largest number of the output (65,504 of float16, 57,344 of float8_e5m2, "
+                  "448 of float8_e4m3) cannot be assigned to it: convert them to floats first");
     using T = typename common_element<Out, typename Operands::value_type...>::type;
     if constexpr (!std::is_same_v<T, Out>) {
         array<T, OutRank> made(output.extents(), first_elements::unwritten);

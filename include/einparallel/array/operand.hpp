@@ -109,7 +109,8 @@ public:
     using checked::operator=;
     using checked::operator+=;
     using checked::operator-=;
-    /// C *= e is C = C · e, and so is a division: e is one term, which is summed over its labels that C lacks.
+    /// C *= e is C = C · e, and so are a division and its remainder: e is one term, which is summed over its labels
+    /// that C lacks.
     ///@{
     template <class E>
         requires Expression<E> || Scalar<E>
@@ -117,6 +118,9 @@ public:
     template <class E>
         requires Expression<E> || Scalar<E>
     const Target& operator/=(const E& right) const { return by<over>(as_node<T>(right)); }
+    template <class E>
+        requires Expression<E> || Scalar<E>
+    const Target& operator%=(const E& right) const { return by<modulo>(as_node<T>(right)); }
     ///@}
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
     const Target& operator=(const written_leaf& right) const { return *this = right.read(); }
@@ -137,7 +141,7 @@ private:
             Leaf::operand_type::waits;
         };
         static_assert(names_each_once,
-                      "einsum: *= and /= are of whole arrays and tensors, or of views: at functions of labels and at "
+                      "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
                       "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
         if constexpr (!names_each_once) {
             return static_cast<const Target&>(*this);

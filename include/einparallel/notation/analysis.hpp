@@ -311,10 +311,11 @@ public:
         static_assert(keeps_imaginary<typename node_type::value_type, T>,
                       "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
         static_assert(keeps_fraction<typename node_type::value_type, T>,
-                      "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
+                      "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map; "
+                      "a bool is x(i) != 0");
         static_assert(is_in_range<node_type, T>,
-                      "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 448 of "
-                      "float8_e4m3) cannot be assigned to it: multiply them by 1.0F, or take bfloat16");
+                      "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 57,344 of "
+                      "float8_e5m2, 448 of float8_e4m3) cannot be assigned to it: multiply them by 1.0F");
         static_assert(leaves_stand_in<Recorded, node_type>,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");

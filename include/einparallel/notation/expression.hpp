@@ -235,16 +235,42 @@ struct without_labels : refused_node {
                   "einsum: tensors are added and multiplied with labels, as in C(i, k) = A(i, j) * B(j, k)");
 };
 
+/// A function has values for such arguments.
+template <class Function, class... Values>
+inline constexpr bool takes_elements =
+    !(is_complex<Values>::value || ...) || computes_in(Function::code, element_type_of<std::complex<double>>());
+template <class Function, class... Values>
+struct other_elements : refused_node {
+    static_assert(takes_elements<Function, Values...>,
+                  "einsum: complex numbers have no order, no remainder, and no floor, round, sign, relu, erf, gelu, "
+                  "expm1, log1p, atan2 or logaddexp: take abs(z(i)), or a part of them with ep::map");
+};
+template <class Node>
+struct made_of;
+template <class Function, class... Arguments>
+struct made_of<join_node<Function, Arguments...>> {
+    static constexpr bool is_taken = takes_elements<Function, typename Arguments::value_type...>;
+    using refusal = other_elements<Function, typename Arguments::value_type...>;
+};
+template <class Node, class... Given>
+[[gnu::always_inline]] inline auto joined(const Given&... given) {
+    if constexpr (made_of<Node>::is_taken) {
+        return Node{{}, {}, {given...}};
+    } else {
+        return typename made_of<Node>::refusal();
+    }
+}
+
 }  // namespace detail
 
 // Not inlined, and compiled for size: a statement copies its nodes from call to call, which is little to run and much
 // to optimise.
-#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                            \
-    template <class A, class B>                                               \
-        requires detail::JoinPair<A, B>                                       \
-    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) { \
-        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}};      \
-    }                                                                         \
+#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                             \
+    template <class A, class B>                                                \
+        requires detail::JoinPair<A, B>                                        \
+    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) {  \
+        return detail::joined<detail::pair_node<detail::functor, A, B>>(a, b); \
+    }                                                                          \
     static_assert(true)
 /// Element by element; a number takes its precision from the expression beside it.
 ///@{

@@ -154,16 +154,16 @@ template <class Op, Label First, class... Rest>
 
 // The overload for one type stands beside the general one because std::max is the better match for two arguments of the
 // same type.
-#define EINPARALLEL_DETAIL_PAIR(word, functor)                           \
-    template <class A, class B>                                          \
-        requires detail::JoinPair<A, B>                                  \
-    auto word(const A& a, const B& b) {                                  \
-        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}}; \
-    }                                                                    \
-    template <Expression A>                                              \
-    auto word(const A& a, const A& b) {                                  \
-        return detail::pair_node<detail::functor, A, A>{{}, {}, {a, b}}; \
-    }                                                                    \
+#define EINPARALLEL_DETAIL_PAIR(word, functor)                                 \
+    template <class A, class B>                                                \
+        requires detail::JoinPair<A, B>                                        \
+    auto word(const A& a, const B& b) {                                        \
+        return detail::joined<detail::pair_node<detail::functor, A, B>>(a, b); \
+    }                                                                          \
+    template <Expression A>                                                    \
+    auto word(const A& a, const A& b) {                                        \
+        return detail::joined<detail::pair_node<detail::functor, A, A>>(a, b); \
+    }                                                                          \
     static_assert(true)
 /// The larger of a and b, element by element.
 EINPARALLEL_DETAIL_PAIR(max, larger);
@@ -185,11 +185,11 @@ template <Expression C, class A, class B>
                              detail::as_node<typename detail::value_of<A>::type>(b));
 }
 
-#define EINPARALLEL_DETAIL_MAP(word, functor)                                              \
-    template <Expression E>                                                                \
-    auto word(const E& expression) {                                                       \
-        return detail::join_node<detail::functor, typename E::node>{{}, {}, {expression}}; \
-    }                                                                                      \
+#define EINPARALLEL_DETAIL_MAP(word, functor)                                                    \
+    template <Expression E>                                                                      \
+    auto word(const E& expression) {                                                             \
+        return detail::joined<detail::join_node<detail::functor, typename E::node>>(expression); \
+    }                                                                                            \
     EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// |x|, of complex numbers the magnitude, element by element.
 EINPARALLEL_DETAIL_MAP(abs, absolute);

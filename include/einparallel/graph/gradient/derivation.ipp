@@ -43,7 +43,11 @@ EINPARALLEL_SELDOM term_id derivation::insert(const op_program& program, std::sp
                 made.rows = calls.front();
                 calls = calls.subspan(1);
             }
-            const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;  // of halves
+            const bool is_of_half = each.code == op_code::cast && is_half_type(all[each.from[0]].type());
+            if (is_of_half) {
+                made.rows = {};  // its operand is a float here
+            }
+            const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;
             known[number] = is_same ? made.from[0] : add(std::move(made));
         }
     }

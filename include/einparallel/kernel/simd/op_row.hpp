@@ -65,7 +65,7 @@ template <class Function, class T>
     requires(has_op_code<Function>&& std::is_floating_point_v<T>)
 inline constexpr bool has_prepared_row<Function, T, T> = true;
 template <class Function, class Out, class T>
-    requires(has_op_code<Function>&& std::is_floating_point_v<T> &&
+    requires(has_op_code<Function>&& std::is_floating_point_v<T> && !std::is_same_v<Function, differ> &&
              (std::is_same_v<Out, T> || compares(Function::code)))
 inline constexpr bool has_prepared_row<Function, Out, T, T> = true;
 template <class T>

@@ -154,12 +154,12 @@ inline constexpr auto operations = [] {
         {larger, "max", 2, orders, ordered, 0, false, "a b < 0 g where", "a b < g 0 where"},
         {smaller, "min", 2, orders, ordered, 0, false, "a b > 0 g where", "a b > g 0 where"},
         {op_code::remainder, "%", 2, divides, whole},
-        {power, "pow", 2, fractions, fractional, 15, true, "g b a -1 b + pow * conj *",
-         "g y a 0 == 0 a log where * conj *"},
+        {power, "pow", 2, fractions, fractional, 15, true, "b 0 == 0 g b a -1 b + pow * conj * where",
+         "a 0 == 0 g y a log * conj * where"},
         {angle, "atan2", 2, fractions, real, 15, false, "g b a a * b b * + / *", "g a neg a a * b b * + / *"},
         {shifted_exponential, "exp-", 2, fractions, fractional, 15, true, "g z *"},  // a softmax has no ∂/∂b
-        {logaddexp, "logaddexp", 2, fractions, real, 30, true, "z -inf == 0 g a z exp- * where",
-         "z -inf == 0 g b z exp- * where"},
+        {logaddexp, "logaddexp", 2, fractions, real, 30, true, "z -inf == 0 g a z == 1 a z - exp where * where",
+         "z -inf == 0 g b z == 1 b z - exp where * where"},
         {less, "<", 2, compares, ordered, 8},
         {less_equal, "<=", 2, compares, ordered, 8},
         {greater, ">", 2, compares, ordered, 8},
@@ -205,7 +205,8 @@ inline constexpr auto reductions = std::to_array<reduction_row>(
      {reduction::prod, "prod", op_code::multiply},
      {reduction::max, "max", op_code::larger, op_code::add},
      {reduction::min, "min", op_code::smaller, op_code::add},
-     {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add, "z -inf == 0 g a z exp- * where"}});
+     {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add,
+      "z -inf == 0 g a z == 1 a z - exp where * where"}});
 static_assert([] {
     bool in_order = true;
     for (std::size_t number = 0; number < reductions.size(); ++number) {

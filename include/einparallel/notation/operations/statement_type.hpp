@@ -123,7 +123,7 @@ constexpr auto brought_by_join() {
     } else if constexpr (role == type_role::fractions) {
         return std::type_identity<brought<fraction_t<Values>, Numbers>>();
     } else if constexpr (role == type_role::magnitude) {
-        return std::type_identity<brought<real_part_t<Values>, Numbers>>();
+        return std::type_identity<brought<real_part_t<Values>, real_part_t<Numbers>>>();
     } else if constexpr (role == type_role::foreign) {
         using Value = typename join_node<Function, Arguments...>::value_type;
         if constexpr (is_element<Value>) {
@@ -198,9 +198,9 @@ template <class From, class To>
     requires(std::is_integral_v<From>&& is_half<To>)
 inline constexpr bool keeps_range<From, To> =
     double(std::numeric_limits<From>::max()) <= double(std::numeric_limits<To>::max());
-/// The same of what an expression brings, in which numbers have no type of their own.
+/// The same of what an expression brings.
 template <class E, class To>
-inline constexpr bool is_in_range = keeps_range<typename brought_by_t<E>::values, To>;
+inline constexpr bool is_in_range = std::is_void_v<typename brought_by_t<E>::values> || keeps_range<own_type<E>, To>;
 template <class E, class To>
 inline constexpr bool is_storable =
     keeps_imaginary<typename E::value_type, To>&& keeps_fraction<typename E::value_type, To>&& is_in_range<E, To>;
