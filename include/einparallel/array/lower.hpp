@@ -223,9 +223,9 @@ private:
         operands[First] = as_operand(node);
         return make_join(converted_to<T>{}, pick<First, stored_t<read_as<T, Operand>>>());
     }
-    template <std::size_t First, std::size_t Count, class T>
-    auto collect(const constant<T>& node, std::array<operand, Count>& /*operands*/) {
-        return node;
+    template <std::size_t First, std::size_t Count, class T, class Number>
+    auto collect(const constant<T, Number>& node, std::array<operand, Count>& /*operands*/) {
+        return constant<T>(node.value);
     }
     template <std::size_t First, std::size_t Count, class Function, class... Arguments>
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {

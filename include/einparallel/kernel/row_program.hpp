@@ -244,9 +244,9 @@ public:
     auto write(const leaf<read_as<T, Operand>, Labels>& node) {
         return writer_.template read<T>(leaves_.leaf(node));
     }
-    template <class T>
-    auto write(const constant<T>& node) {
-        return writer_.number(node.value);
+    template <class T, class Number>
+    auto write(const constant<T, Number>& node) {
+        return writer_.number(T(node.value));
     }
     template <class Function, class... Arguments, class... Written>
     auto write(const join_node<Function, Arguments...>& node, Written... written) {

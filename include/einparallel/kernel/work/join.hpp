@@ -71,8 +71,8 @@ inline constexpr bool has_tiles<Function> =
     !has_vector_math<Function::code, double> && !has_vector_math<Function::code, float>;
 template <std::size_t Leaf, class T>
 inline constexpr bool has_tiles<pick<Leaf, T>> = true;
-template <class T>
-inline constexpr bool has_tiles<constant<T>> = true;
+template <class T, class Number>
+inline constexpr bool has_tiles<constant<T, Number>> = true;
 template <class Function, class... Arguments>
 inline constexpr bool has_tiles<join_node<Function, Arguments...>> = has_tiles<Function> &&
                                                                      (has_tiles<Arguments> && ...);

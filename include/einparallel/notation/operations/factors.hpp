@@ -18,8 +18,8 @@ struct leaf_types {  // leaves, and whatever becomes a vertex of its own
 };
 template <class Operand, class Labels>
 struct leaf_types<leaf<Operand, Labels>> : std::type_identity<type_list<stored_t<Operand>>> {};
-template <class T>
-struct leaf_types<constant<T>> : std::type_identity<type_list<>> {};
+template <class T, class Number>
+struct leaf_types<constant<T, Number>> : std::type_identity<type_list<>> {};
 template <class Function, class... Arguments>
 struct leaf_types<join_node<Function, Arguments...>>
     : std::type_identity<concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>> {};
@@ -50,9 +50,9 @@ struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
     static constexpr std::size_t count = std::is_same_v<computed_t<typename Operand::value_type>, T> ? 1 : unfit;
     static constexpr bool only_leaves = true;
 };
-template <class Statement, class Whole, class T, class Number>
-struct factors<Statement, Whole, T, constant<Number>> {
-    static constexpr std::size_t count = std::is_same_v<Number, T> ? 0 : unfit;
+template <class Statement, class Whole, class T, class Value, class Number>
+struct factors<Statement, Whole, T, constant<Value, Number>> {
+    static constexpr std::size_t count = std::is_same_v<Value, T> ? 0 : unfit;
     static constexpr bool only_leaves = true;
 };
 template <class Statement, class Whole, class T, class A, class B>
@@ -68,10 +68,10 @@ template <class Statement, class Whole, class T, class Number>
 inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_complex<T>::value) &&
                                          std::is_same_v<Number, T>&& Statement::template aggregates<Whole> &&
                                          (leaf_count<Whole> > 1);
-template <class Statement, class Whole, class T, class A, class Number>
-struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : factors<Statement, Whole, T, A> {
+template <class Statement, class Whole, class T, class A, class Value, class Number>
+struct factors<Statement, Whole, T, join_node<over, A, constant<Value, Number>>> : factors<Statement, Whole, T, A> {
     static constexpr std::size_t count =
-        divides_by_scale<Statement, Whole, T, Number> ? factors<Statement, Whole, T, A>::count : unfit;
+        divides_by_scale<Statement, Whole, T, Value> ? factors<Statement, Whole, T, A>::count : unfit;
 };
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
@@ -112,18 +112,18 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
 void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
     visit(node);
 }
-template <class T, class Visit>
-void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) {
-    scale = times{}(scale, node.value);
+template <class T, class Number, class Visit>
+void for_each_factor(const constant<T, Number>& node, T& scale, const Visit& /*visit*/) {
+    scale = times{}(scale, T(node.value));
 }
 template <class T, class A, class B, class Visit>
 void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
     for_each_factor(argument<0>(node.arguments), scale, visit);
     for_each_factor(argument<1>(node.arguments), scale, visit);
 }
-template <class T, class A, class Visit>
-void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
-    scale = scale / argument<1>(node.arguments).value;
+template <class T, class A, class Number, class Visit>
+void for_each_factor(const join_node<over, A, constant<T, Number>>& node, T& scale, const Visit& visit) {
+    scale = scale / T(argument<1>(node.arguments).value);
     for_each_factor(argument<0>(node.arguments), scale, visit);
 }
 template <class T, class A, class Visit>

@@ -160,8 +160,10 @@ template <class T, class E>
 inline constexpr bool is_in = false;
 template <class T, class Operand, class Labels>
 inline constexpr bool is_in<T, leaf<Operand, Labels>> = std::is_same_v<computed_t<typename Operand::value_type>, T>;
-template <class T>
-inline constexpr bool is_in<T, constant<T, T>> = true;
+template <class T, class Number>
+inline constexpr bool is_in<T, constant<T, Number>> = std::is_same_v<T, Number> ||
+                                                      (!std::is_integral_v<T> &&
+                                                       (is_complex<T>::value || !is_complex<Number>::value));
 template <class T, class Function, class... Arguments>
 inline constexpr bool is_in<T, join_node<Function, Arguments...>> = (role_of<Function>() == type_role::arithmetic ||
                                                                      (!std::is_integral_v<T> && !is_complex<T>::value &&
