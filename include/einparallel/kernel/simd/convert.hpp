@@ -50,10 +50,12 @@ void convert_row(element_type element, T* into, const void* from, index count) {
         } else if constexpr (widens_to<From, T>) {
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
             static const row_function rows = made_row_function<0, unchanged, T, From>();
-#else
-            constexpr row_function rows = &op_row<instruction_set::baseline, 0, unchanged, T, From>::run;
-#endif
             rows(nullptr, into, &from, count);
+#else  // a plain loop, which is less to compile
+            for (index at = 0; at < count; ++at) {
+                into[at] = converted<T>(static_cast<const From*>(from)[at]);
+            }
+#endif
         }
     });
 }
