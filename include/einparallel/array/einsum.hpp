@@ -124,8 +124,7 @@ contraction_decision decision_of(const X& x, const Y& y) {
     const view target(output);  // handles refer to extents and strides
     std::array<strided_block, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     small_vector<index, 16> extents;
-    strided_block operands[2];
-    return decide(checked_call(labels.form(table_names<table>, blocks), blocks, extents, operands, nullptr),
+    return decide(checked_call(labels.form(table_names<table>, blocks), blocks, extents, nullptr),
                   element_type_of<T>());
 }
 
