@@ -176,11 +176,14 @@ TEST_CASE_TEMPLATE("tensors of several types are saved by their names as safeten
     total() = A(i, j);
     const auto [z, r, t] = ep::evaluate(world, Z, rows, total);
     const temporary file("all.safetensors");
-    ep::save_safetensors(file.path, {{"layers.0.z", z}, {"rows", r}, {"total", t}});
+    ep::save_safetensors(file.path, {{"rows", r}, {"total", t}, {"layers.0.z", z}});
     const ep::safetensors_file written(file.path);
     CHECK(written.names() == std::vector<std::string>{"layers.0.z", "rows", "total"});
     CHECK(written.type("rows") == ep::element_type_of<Half>());
     CHECK(written.shape("layers.0.z") == std::vector<ep::index>{7, 5});
+    std::string header(200, ' ');  // elements of 8 bytes, then 4, then the others: all are aligned
+    std::ifstream(file.path, std::ios::binary).read(header.data(), std::streamsize(header.size()));
+    CHECK(header.find(R"({"layers.0.z":{"dtype":"F64","shape":[7,5],"data_offsets":[0,280]},"total")") == 8);
     ep::tensor<double, 2> again;
     ep::tensor<Half, 1> rows_again;
     again(i, j) = ep::load_safetensors<double, 2>(file.path, "layers.0.z")(i, j);

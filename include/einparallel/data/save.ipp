@@ -11,6 +11,7 @@
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 
 #include <mpi.h>
@@ -21,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -144,18 +146,27 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
 
 EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors) {
     expect(!tensors.empty(), "save_safetensors: no tensor is given");
+    std::vector<std::pair<std::string, distributed_part>> all;
+    for (const saved_tensor& each : tensors) {
+        require(find_in(all, each.name, &std::pair<std::string, distributed_part>::first) == all.end(),
+                {"save_safetensors: two tensors are called '", each.name, "'"});
+        all.emplace_back(each.name, checked(each.part));
+    }
+    sort_range(all, [](const auto& a, const auto& b) {
+        return std::pair(b.second.elements.element.bytes, std::string_view(a.first)) <
+               std::pair(a.second.elements.element.bytes, std::string_view(b.first));
+    });
     std::vector<std::string> names;
     std::vector<element_type> types;
     std::vector<std::vector<index>> shapes;
     std::vector<distributed_part> parts;
     fingerprint same;
-    for (const saved_tensor& each : tensors) {
-        require(!found_in(each.name, names), {"save_safetensors: two tensors are called '", each.name, "'"});
-        names.push_back(each.name);
-        parts.push_back(checked(each.part));
-        types.push_back(parts.back().elements.element);
-        shapes.push_back(parts.back().where->bounds());
-        same.add(each.name);
+    for (auto& [name, part] : all) {
+        types.push_back(part.elements.element);
+        shapes.push_back(part.where->bounds());
+        same.add(name);
+        names.push_back(name);
+        parts.push_back(std::move(part));
     }
     save_parts(
         "save_safetensors", path, parts, same, [&] { return safetensors_preamble(names, types, shapes); },
