@@ -140,9 +140,10 @@ private:
         constexpr bool names_each_once = !requires {
             Leaf::operand_type::waits;
         };
-        static_assert(names_each_once,
-                      "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
-                      "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
+        static_assert(
+            names_each_once,
+            "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
+            "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
         if constexpr (!names_each_once) {
             return static_cast<const Target&>(*this);
         } else if constexpr (statement<typename Leaf::labels, E>::template aggregates<E>) {

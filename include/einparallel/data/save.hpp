@@ -59,8 +59,8 @@ void save_npy(const Path& path, const Elements& elements) {
     }
 }
 
-/// Writes distributed tensors of one context to a .safetensors file as save_npy does, those of larger elements first, so
-/// that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
+/// Writes distributed tensors of one context to a .safetensors file as save_npy does, those of larger elements first,
+/// so that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
 ///
 ///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}});
 /// @throws error, the same on every rank, where names are used twice, paths, names or tensors are not the same on all

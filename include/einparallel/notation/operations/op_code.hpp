@@ -199,14 +199,14 @@ struct reduction_row {
     op_code distributed = op_code::opaque;  ///< the ⊗ that distributes over it in every operand
     std::string_view derivative{};
 };
-inline constexpr auto reductions = std::to_array<reduction_row>(
-    {{reduction::unknown, "reduce"},
-     {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
-     {reduction::prod, "prod", op_code::multiply},
-     {reduction::max, "max", op_code::larger, op_code::add},
-     {reduction::min, "min", op_code::smaller, op_code::add},
-     {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add,
-      "z -inf == 0 g a z == 1 a z - exp where * where"}});
+inline constexpr auto reductions =
+    std::to_array<reduction_row>({{reduction::unknown, "reduce"},
+                                  {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
+                                  {reduction::prod, "prod", op_code::multiply},
+                                  {reduction::max, "max", op_code::larger, op_code::add},
+                                  {reduction::min, "min", op_code::smaller, op_code::add},
+                                  {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add,
+                                   "z -inf == 0 g a z == 1 a z - exp where * where"}});
 static_assert([] {
     bool in_order = true;
     for (std::size_t number = 0; number < reductions.size(); ++number) {
