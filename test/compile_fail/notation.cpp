@@ -290,6 +290,14 @@ void undeclared_label() {  // of a name that label_class has: nothing else is of
     C(i, k) = A(i, m) * B(m, k);
 }
 
+// ERROR ONLY einsum: complex numbers have no order
+void order_of_complex() {
+    v(i) = where(Q(i, j) < Q(i, j), 1.0, 2.0);
+}
+// ERROR ONLY einsum: complex numbers have no order
+void function_of_real_numbers() {
+    Q(i, j) = log1p(Q(i, j));
+}
 #elif MISTAKES == 2  // in bodies of functions, which nvcc does not look at after another mistake
 
 // ERROR einsum: this output label appears in no operand
@@ -367,14 +375,6 @@ void reduced_output_label() {
 // ERROR arrays and tensors cannot be mixed
 void array_in_graph() {
     Z(i, k) = X(i, j) * B(j, k);
-}
-// ERROR ONLY einsum: complex numbers have no order
-void order_of_complex() {
-    v(i) = where(Q(i, j) < Q(i, j), 1.0, 2.0);
-}
-// ERROR ONLY einsum: complex numbers have no order
-void function_of_real_numbers() {
-    Q(i, j) = log1p(Q(i, j)) + max(Q(i, j), 2.0);
 }
 // ERROR complex values cannot be assigned to real
 void complex_into_real() {
