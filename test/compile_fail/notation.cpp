@@ -390,11 +390,6 @@ void integer_into_half() {
     ep::array<ep::float16, 1> half({2});
     half(i) = token(i);
 }
-// ERROR einsum: &&, .. and ! are of bool
-void logic_of_numbers() {
-    ep::array<bool, 2> truth({2, 3});
-    truth(i, j) = !A(i, j);
-}
 // ERROR ep::array: the number of extents differs from the rank
 void extent_count() {
     ep::array<double, 2> D({1, 2, 3});
