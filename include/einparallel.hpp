@@ -7,14 +7,12 @@
 #error "einparallel: this unit is compiled as an older C++ than C++20: -std=c++20"
 #else
 
-/// 10000 * major + 100 * minor + patch.
-#define EINPARALLEL_VERSION 200
-
 /// Everything that the library offers; applications write `namespace ep = einparallel;`.
 namespace einparallel {}
 
 // What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
 // clang-format off
+#include <einparallel/notation/version.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/element_type.hpp>

@@ -10,13 +10,13 @@
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 #if defined(SMPI_H)
-#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_smpi
+#define EINPARALLEL_DETAIL_MPI_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _smpi)
 #elif defined(OPEN_MPI)
-#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_openmpi
+#define EINPARALLEL_DETAIL_MPI_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _openmpi)
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_mpich
+#define EINPARALLEL_DETAIL_MPI_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _mpich)
 #else
-#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_mpi
+#define EINPARALLEL_DETAIL_MPI_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _mpi)
 #endif
 EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_MPI_ABI)
 #endif

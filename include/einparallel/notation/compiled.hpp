@@ -27,6 +27,8 @@
 // A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
 // named after them, so that another library is a link error which says why.
 
+#include <einparallel/notation/version.hpp>
+
 /// Of operators and maps: plain functors that a device compiler may compile for both sides.
 #if defined(__CUDACC__)
 #define EINPARALLEL_HOST_DEVICE __host__ __device__
@@ -38,15 +40,15 @@
 
 #define EINPARALLEL_INLINE
 #define EINPARALLEL_VIRTUAL
-#define EINPARALLEL_WAY compiled_0_2_0
-#define EINPARALLEL_DETAIL detail::inline compiled_0_2_0
+#define EINPARALLEL_WAY EINPARALLEL_DETAIL_VERSIONED(compiled, )
+#define EINPARALLEL_DETAIL detail::inline EINPARALLEL_WAY
 
 #if defined(_GLIBCXX_DEBUG)
-#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0_glibcxx_debug
+#define EINPARALLEL_DETAIL_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _glibcxx_debug)
 #elif defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
-#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0_old_strings
+#define EINPARALLEL_DETAIL_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, _old_strings)
 #else
-#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0
+#define EINPARALLEL_DETAIL_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, )
 #endif
 
 /// The unit refers to a symbol of the library, whether it uses anything of it or not; before all else where that can be
