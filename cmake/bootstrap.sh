@@ -48,13 +48,28 @@ has_header() {
     return 1
 }
 
-has_mpi() {
+# MPICH's compiler wrapper and, on a second line, its launcher, where other MPIs may be installed beside it: mpicxx and
+# mpiexec belong to whichever was installed last. Nothing where MPI_HOME says which to take. These
+# scripts alone prefer an MPI: the library takes the application's.
+mpich() {
     local folder
-    [ -n "${MPI_HOME:-}" ] && return 0
-    has mpicxx.mpich && has mpiexec.mpich && return 0
+    if [ -n "${MPI_HOME:-}" ]; then
+        return
+    elif has mpicxx.mpich && has mpiexec.mpich; then
+        printf '%s\n' "$(command -v mpicxx.mpich)" "$(command -v mpiexec.mpich)"
+        return
+    fi
     for folder in /usr/lib64/mpich/bin /usr/lib/mpich/bin /usr/lib64/mpi/gcc/mpich/bin /opt/mpich/bin; do
-        [ -x "$folder/mpicxx" ] && return 0
+        if [ -x "$folder/mpicxx" ] && [ -x "$folder/mpiexec" ]; then
+            printf '%s\n' "$folder/mpicxx" "$folder/mpiexec"
+            return
+        fi
     done
+}
+
+has_mpi() {
+    [ -n "${MPI_HOME:-}" ] && return 0
+    [ -n "$(mpich)" ] && return 0
     # Elsewhere than on Debian the plain names are MPICH's own, or those of an MPI that the machine's owner chose.
     [ "$(distribution)" != debian ] && has mpicxx && has mpiexec
 }
@@ -219,6 +234,13 @@ configure() {
         fi
     fi
     [ "$current" = yes ] && return
+    if [ -z "$(cached MPI_CXX_COMPILER)" ]; then
+        local words=()
+        mapfile -t words < <(mpich)
+        if [ ${#words[@]} -eq 2 ]; then
+            arguments+=("-DMPI_CXX_COMPILER=${words[0]}" "-DMPIEXEC_EXECUTABLE=${words[1]}")
+        fi
+    fi
     cmake -S "$root" -B "$build" "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DEINPARALLEL_MPI=ON </dev/null ||
         fail "Configuring in $build failed."
 }

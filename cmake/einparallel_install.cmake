@@ -1,38 +1,64 @@
 # Headers, targets and the package that find_package(einparallel CONFIG) reads. Nothing in it names a folder of this
-# machine: MPI, Boost and CUDA are found again where the package is used.
+# machine: MPI, Boost and CUDA are found again where the package is used. Components: headers (all of the header-only
+# library; `cmake --install <folder> --component headers` needs no build) and libraries.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(einparallel_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/einparallel")
 
-set(einparallel_installed_targets einparallel_core einparallel_cuda einparallel_cuda_headers einparallel_einparallel)
-if(EINPARALLEL_WITH_MPI)
-    list(APPEND einparallel_installed_targets einparallel_mpi)
+# einparallel_export(<name> <component> <target>...): the package reads einparallel<name>Targets.cmake where the
+# application has what these targets need. Each set has a file of its own, because another MPI than the one that a
+# library was compiled with leaves out that library alone, and headers may be installed without libraries.
+function(einparallel_export name component)
+    install(
+        TARGETS ${ARGN}
+        EXPORT einparallel${name}Targets
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
+        FILE_SET definitions DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
+    )
+    install(
+        EXPORT einparallel${name}Targets
+        NAMESPACE einparallel::
+        DESTINATION "${einparallel_package_dir}"
+        COMPONENT ${component}
+    )
+endfunction()
+
+einparallel_export("" headers einparallel_core einparallel_einparallel)
+einparallel_export(DeviceHeaders headers einparallel_cuda_headers)
+if(TARGET einparallel_mpi)
+    einparallel_export(Mpi headers einparallel_mpi)
 else()
     # Headers are there all the same: a project may define EINPARALLEL_HAS_MPI=1 and link MPI by hand.
     foreach(einparallel_room IN ITEMS mpi run data)
         install(
             DIRECTORY "${einparallel_include_dir}/einparallel/${einparallel_room}"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/einparallel"
+            COMPONENT headers
             FILES_MATCHING
             PATTERN "*.?pp"
         )
     endforeach()
 endif()
-install(
-    TARGETS ${einparallel_installed_targets} ${einparallel_compiled_targets}
-    EXPORT einparallelTargets
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    FILE_SET definitions DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-)
-install(
-    EXPORT einparallelTargets
-    NAMESPACE einparallel::
-    DESTINATION "${einparallel_package_dir}"
-)
+if(TARGET einparallel_compiled_mpi)
+    einparallel_export(Compiled libraries einparallel_compiled_core)
+    einparallel_export(CompiledMpi libraries einparallel_compiled_mpi einparallel_compiled)
+elseif(TARGET einparallel_compiled_core)
+    einparallel_export(Compiled libraries einparallel_compiled_core einparallel_compiled)
+endif()
+if(TARGET einparallel_compiled_cuda)
+    einparallel_export(Cuda libraries einparallel_compiled_cuda einparallel_cuda)
+else()
+    einparallel_export(Cuda headers einparallel_cuda)
+endif()
+
+set(einparallel_installed_mpi "${EINPARALLEL_MPI}")
+if(EINPARALLEL_WITH_MPI)
+    set(einparallel_installed_mpi ON)
+endif()
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/einparallelConfig.cmake.in" "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfig.cmake"
     INSTALL_DESTINATION "${einparallel_package_dir}"
@@ -51,16 +77,27 @@ write_basic_package_version_file(
 install(
     FILES "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfig.cmake"
           "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfigVersion.cmake"
-          "${CMAKE_CURRENT_LIST_DIR}/einparallel_find_mpi.cmake"
-          "${CMAKE_CURRENT_LIST_DIR}/einparallel_local.cmake"
+          "${CMAKE_CURRENT_LIST_DIR}/einparallel_dependencies.cmake"
     DESTINATION "${einparallel_package_dir}"
+    COMPONENT headers
 )
 # For builds without CMake: `pkg-config --cflags --libs einparallel`, and einparallel-mpi with an MPI compiler wrapper.
 if(EINPARALLEL_COMPILED)
     set(einparallel_pc_parts core)
-    # lib/pkgconfig, or lib/<architecture>/pkgconfig
-    file(RELATIVE_PATH einparallel_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-    string(REGEX REPLACE "/$" "" einparallel_pc_prefix "${einparallel_pc_prefix}")
+    # lib/pkgconfig, or lib/<architecture>/pkgconfig: the prefix is where the file is. Folders that were chosen by their
+    # full names stay what they are, and then the prefix is no longer any.
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+        set(einparallel_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    else()
+        file(RELATIVE_PATH einparallel_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+        string(REGEX REPLACE "/$" "" einparallel_pc_prefix "\${pcfiledir}/${einparallel_pc_prefix}")
+    endif()
+    foreach(einparallel_pc_folder IN ITEMS LIBDIR INCLUDEDIR)
+        set(einparallel_pc_${einparallel_pc_folder} "${CMAKE_INSTALL_${einparallel_pc_folder}}")
+        if(NOT IS_ABSOLUTE "${einparallel_pc_${einparallel_pc_folder}}")
+            string(PREPEND einparallel_pc_${einparallel_pc_folder} "\${prefix}/")
+        endif()
+    endforeach()
     if(EINPARALLEL_WITH_MPI)
         list(APPEND einparallel_pc_parts mpi)
     endif()
@@ -77,9 +114,11 @@ if(EINPARALLEL_COMPILED)
         configure_file(
             "${CMAKE_CURRENT_LIST_DIR}/einparallel.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${einparallel_pc_name}.pc" @ONLY
         )
-        install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${einparallel_pc_name}.pc"
-                DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+        install(
+            FILES "${CMAKE_CURRENT_BINARY_DIR}/${einparallel_pc_name}.pc"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+            COMPONENT libraries
         )
     endforeach()
 endif()
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)

@@ -1,8 +1,15 @@
 # Options that say what they were set to, and choices that are checked against what is allowed.
 
+# In another project's build only what was found is said.
+function(einparallel_say line)
+    if(PROJECT_IS_TOP_LEVEL)
+        message(STATUS "${line}")
+    endif()
+endfunction()
+
 function(einparallel_switch name default help)
     option(${name} "${help}" ${default})
-    message(STATUS "${name}: ${${name}} (${help})")
+    einparallel_say("${name}: ${${name}} (${help})")
 endfunction()
 
 function(einparallel_choice name default help)
@@ -12,5 +19,5 @@ function(einparallel_choice name default help)
         string(REPLACE ";" ", " allowed "${ARGN}")
         message(FATAL_ERROR "${name} is '${${name}}', but must be one of: ${allowed}.")
     endif()
-    message(STATUS "${name}: ${${name}} (${help})")
+    einparallel_say("${name}: ${${name}} (${help})")
 endfunction()

@@ -27,7 +27,7 @@ if(NOT EINPARALLEL_LAUNCHER_PROBED STREQUAL einparallel_probe_key)
         message(
             FATAL_ERROR
                 "${MPIEXEC_EXECUTABLE} started two worlds of one rank instead of one world of two, because it is not the "
-                "launcher of ${einparallel_mpi_version}: set MPIEXEC_EXECUTABLE to the one that is."
+                "launcher of ${EINPARALLEL_MPI_NAME}: set MPIEXEC_EXECUTABLE to the one that is."
         )
     elseif(NOT einparallel_probe_pairs EQUAL 2)
         message(

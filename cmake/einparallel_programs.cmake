@@ -28,7 +28,12 @@ endif()
 
 foreach(einparallel_library IN ITEMS einparallel_compiled_core einparallel_compiled_mpi einparallel_compiled_cuda)
     if(TARGET ${einparallel_library})
-        target_link_libraries(${einparallel_library} PRIVATE $<BUILD_INTERFACE:einparallel_warnings>)
+        target_compile_options(
+            ${einparallel_library} PRIVATE $<TARGET_PROPERTY:einparallel_warnings,INTERFACE_COMPILE_OPTIONS>
+        )
+        target_link_options(
+            ${einparallel_library} PRIVATE $<TARGET_PROPERTY:einparallel_warnings,INTERFACE_LINK_OPTIONS>
+        )
     endif()
 endforeach()
 
@@ -40,7 +45,7 @@ endif()
 # Open MPI counts cores and refuses more ranks than that; MPICH starts them.
 function(einparallel_launch variable ranks)
     set(words "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks})
-    if(einparallel_mpi_version MATCHES "Open MPI")
+    if(EINPARALLEL_MPI_FAMILY STREQUAL "openmpi")
         list(APPEND words --oversubscribe)
     endif()
     set(${variable} ${words} PARENT_SCOPE)

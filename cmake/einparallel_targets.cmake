@@ -2,9 +2,15 @@
 # Every header belongs to the target of its floor, and einparallel_headers_alone.cmake compiles each one alone with
 # nothing more than that target offers: a lower floor that reaches up does not compile.
 
-find_package(Boost REQUIRED)  # headers only, for Hana
-if(NOT EXISTS "${Boost_INCLUDE_DIRS}/boost/hana.hpp")
-    message(FATAL_ERROR "Boost was found in ${Boost_INCLUDE_DIRS}, but without boost/hana.hpp.")
+include("${CMAKE_CURRENT_LIST_DIR}/einparallel_dependencies.cmake")
+einparallel_find_hana()
+if(NOT TARGET einparallel::hana)
+    message(FATAL_ERROR "Boost.Hana was not found: install Boost's headers, or set Boost_ROOT to the folder that has include/boost.")
+endif()
+
+get_target_property(einparallel_hana_folders einparallel::hana INTERFACE_INCLUDE_DIRECTORIES)
+if(NOT einparallel_hana_folders)
+    get_target_property(einparallel_hana_folders Boost::headers INTERFACE_INCLUDE_DIRECTORIES)
 endif()
 
 set(einparallel_include_dir "${PROJECT_SOURCE_DIR}/include")
@@ -20,16 +26,16 @@ file(GLOB_RECURSE einparallel_definitions CONFIGURE_DEPENDS "${einparallel_inclu
 file(GLOB einparallel_units CONFIGURE_DEPENDS "${einparallel_include_dir}/einparallel/source/*.hpp")
 list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_units})
 
-# einparallel_headers(<target> <header>...): an INTERFACE target that carries these headers.
+# einparallel_headers(<target> <exported name> <header>...): the INTERFACE target carries these headers.
 function(einparallel_headers target export_name)
-    add_library(${target} INTERFACE)
-    add_library(einparallel::${export_name} ALIAS ${target})
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
     target_sources(
         ${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${einparallel_include_dir}" FILES ${ARGN}
     )
 endfunction()
 
+add_library(einparallel_core INTERFACE)
+add_library(einparallel::core ALIAS einparallel_core)
 einparallel_headers(einparallel_core core ${einparallel_core_headers})
 target_sources(
     einparallel_core INTERFACE FILE_SET definitions TYPE HEADERS BASE_DIRS "${einparallel_include_dir}"
@@ -38,7 +44,7 @@ target_sources(
 target_compile_features(einparallel_core INTERFACE cxx_std_20)
 # CMake 3.25 does not know that nvcc 12 and later have C++20, and passes on neither this nor CMAKE_CUDA_STANDARD.
 target_compile_options(einparallel_core INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
-target_link_libraries(einparallel_core INTERFACE Boost::headers)
+target_link_libraries(einparallel_core INTERFACE einparallel::hana)
 
 add_library(einparallel_einparallel INTERFACE)
 add_library(einparallel::einparallel ALIAS einparallel_einparallel)
@@ -55,22 +61,28 @@ target_compile_options(
 
 set(EINPARALLEL_WITH_MPI FALSE)
 if(NOT EINPARALLEL_MPI STREQUAL "OFF")
-    include("${CMAKE_CURRENT_LIST_DIR}/einparallel_find_mpi.cmake")
-    if(MPI_CXX_FOUND)
+    if(EINPARALLEL_TESTS OR EINPARALLEL_EXAMPLES OR EINPARALLEL_BENCH)
+        find_package(MPI QUIET COMPONENTS CXX)  # and its launcher
+    endif()
+    einparallel_find_mpi()
+    # Where none is found here it is only installed, for applications that have one.
+    add_library(einparallel_mpi INTERFACE)
+    einparallel_headers(einparallel_mpi mpi ${einparallel_mpi_headers})
+    target_link_libraries(einparallel_mpi INTERFACE einparallel_core MPI::MPI_CXX)
+    # The C++ bindings that MPI dropped in 2012 are still in some mpi.h; they cost compile time and clash with names.
+    target_compile_definitions(
+        einparallel_mpi INTERFACE EINPARALLEL_HAS_MPI=1 OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1
+    )
+    if(TARGET MPI::MPI_CXX)
         set(EINPARALLEL_WITH_MPI TRUE)
-        einparallel_headers(einparallel_mpi mpi ${einparallel_mpi_headers})
-        target_link_libraries(einparallel_mpi INTERFACE einparallel_core MPI::MPI_CXX)
-        # The C++ bindings that MPI dropped in 2012 are still in some mpi.h; they cost compile time and clash with names.
-        target_compile_definitions(
-            einparallel_mpi INTERFACE EINPARALLEL_HAS_MPI=1 OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1
-        )
-        target_link_libraries(einparallel_einparallel INTERFACE einparallel_mpi)
-        message(STATUS "MPI library: ${einparallel_mpi_version}")
-        message(STATUS "MPI launcher: ${MPIEXEC_EXECUTABLE}")
+        add_library(einparallel::mpi ALIAS einparallel_mpi)
+        # An installed package has its own account of this line.
+        target_link_libraries(einparallel_einparallel INTERFACE $<BUILD_INTERFACE:einparallel_mpi>)
+        message(STATUS "einparallel: runs over ${EINPARALLEL_MPI_NAME}, ${einparallel_mpi_compiler}")
     elseif(EINPARALLEL_MPI STREQUAL "ON")
-        message(FATAL_ERROR "EINPARALLEL_MPI is ON, but no MPI with a C++ compiler wrapper was found.")
+        message(FATAL_ERROR "EINPARALLEL_MPI is ON, but no MPI for C++ was found.")
     else()
-        message(STATUS "MPI library: none found, einparallel::mpi is not built")
+        message(STATUS "einparallel: no MPI was found, einparallel::mpi is not offered")
     endif()
 endif()
 
@@ -88,6 +100,8 @@ if(NOT EINPARALLEL_CUDA STREQUAL "OFF")
 endif()
 # einparallel::cuda is declared in every build, so that a project may link it; without CUDA it is core under another
 # name. No other target links it: a program without devices pays nothing for them.
+add_library(einparallel_cuda_headers INTERFACE)
+add_library(einparallel::cuda_headers ALIAS einparallel_cuda_headers)
 einparallel_headers(einparallel_cuda_headers cuda_headers ${einparallel_cuda_headers})
 target_link_libraries(einparallel_cuda_headers INTERFACE einparallel_core)
 if(EINPARALLEL_WITH_CUDA)
@@ -99,17 +113,22 @@ add_library(einparallel::cuda ALIAS einparallel_cuda)
 set_target_properties(einparallel_cuda PROPERTIES EXPORT_NAME cuda)
 target_link_libraries(einparallel_cuda INTERFACE einparallel_cuda_headers)
 
-# Nothing links these two but who asks for them.
-include("${CMAKE_CURRENT_LIST_DIR}/einparallel_local.cmake")
+# Nothing links these two but who asks for them. In another project's build AUTO takes what that project has found.
 foreach(einparallel_part IN ITEMS openmp blas)
     string(TOUPPER ${einparallel_part} einparallel_option)
-    if(NOT EINPARALLEL_${einparallel_option} STREQUAL "OFF")
-        einparallel_local_targets(${einparallel_part})
+    set(einparallel_wish "${EINPARALLEL_${einparallel_option}}")
+    if(NOT einparallel_wish STREQUAL "OFF")
+        if(einparallel_wish STREQUAL "ON" OR PROJECT_IS_TOP_LEVEL)
+            einparallel_local_targets(TRUE ${einparallel_part})
+        else()
+            einparallel_local_targets(FALSE ${einparallel_part})
+        endif()
         if(NOT TARGET einparallel::${einparallel_part})
-            if(EINPARALLEL_${einparallel_option} STREQUAL "ON")
+            if(einparallel_wish STREQUAL "ON")
                 message(FATAL_ERROR "EINPARALLEL_${einparallel_option} is ON, but none was found.")
+            elseif(PROJECT_IS_TOP_LEVEL)
+                message(STATUS "einparallel::${einparallel_part} is not offered: none was found")
             endif()
-            message(STATUS "einparallel::${einparallel_part} is not offered: none was found")
         endif()
     endif()
 endforeach()

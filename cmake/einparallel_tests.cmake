@@ -244,7 +244,7 @@ message(STATUS "Compilers whose messages are tested: ${einparallel_message_compi
 
 function(einparallel_compile_command variable compiler)
     set(includes "-I${PROJECT_SOURCE_DIR}/include")
-    foreach(folder IN LISTS Boost_INCLUDE_DIRS MPI_CXX_INCLUDE_DIRS)
+    foreach(folder IN LISTS einparallel_hana_folders MPI_CXX_INCLUDE_DIRS)
         if(NOT folder STREQUAL "/usr/include")
             list(APPEND includes "-isystem" "${folder}")
         endif()
