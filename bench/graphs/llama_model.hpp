@@ -4,15 +4,25 @@
 
 #include <einparallel.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
 namespace experiments {
 
 namespace ep = einparallel;
+
+/// Rotary frequencies of a model that reads more positions than it was trained with.
+struct rotary_scaling {
+    double factor = 1;      ///< by which frequencies are divided
+    ep::index trained = 0;  ///< positions of Llama 3's rule; 0: all frequencies are divided
+    double slowest = 1;     ///< turns in `trained` positions below which a frequency is divided
+    double fastest = 4;     ///< turns above which it stays; between the two the divided share is linear
+};
 
 /// Extents and constants, as config.json has them.
 struct llama_config {
@@ -22,6 +32,7 @@ struct llama_config {
     ep::index depth;   ///< numbers of a head; even
     ep::index vocabulary, positions;
     double epsilon = 1e-6, theta = 10'000;
+    rotary_scaling scaling;
     bool tied = false;  ///< scores come from the embedding's rows
     struct {
         int mask = 0, keys = 0, cache = 0;
@@ -45,10 +56,27 @@ struct llama_weights {
     std::vector<layer> layers;
 };
 
-/// Cosines and sines of all positions as 2 × 2 matrices [s, from, to, r]: halves of a head turn by s · theta^(−2r / d).
+/// Radians by which numbers r of a head's halves turn from one position to the next: theta^(−2r / d), scaled. Llama 3's
+/// rule is that of Hugging Face's rope_type "llama3".
+inline double rotary_frequency(const llama_config& n, ep::index r) {
+    const double frequency = std::pow(n.theta, -2.0 * double(r) / double(n.depth));
+    const rotary_scaling& scaling = n.scaling;
+    double kept = 0;  // share of the frequency that is not divided
+    if (scaling.trained > 0) {
+        const double turns = double(scaling.trained) * frequency / (2 * std::numbers::pi);
+        kept = std::clamp((turns - scaling.slowest) / (scaling.fastest - scaling.slowest), 0.0, 1.0);
+    }
+    return frequency * (kept + (1 - kept) / scaling.factor);
+}
+
+/// Cosines and sines of all positions as 2 × 2 matrices [s, from, to, r]: halves of a head turn by s · frequency r.
 inline ep::tensor<float, 4> rotary_table(const llama_config& n) {
-    return ep::generate<float>({n.positions, 2, 2, n.depth / 2}, [n](auto s, auto from, auto to, auto r) {
-        const double angle = double(s) * std::pow(n.theta, -2.0 * double(r) / double(n.depth));
+    std::vector<double> frequencies;
+    for (ep::index r = 0; r < n.depth / 2; ++r) {
+        frequencies.push_back(rotary_frequency(n, r));
+    }
+    return ep::generate<float>({n.positions, 2, 2, n.depth / 2}, [frequencies](auto s, auto from, auto to, auto r) {
+        const double angle = double(s) * frequencies[std::size_t(r)];
         return float(from == to ? std::cos(angle) : to == 1 ? std::sin(angle) : -std::sin(angle));
     });
 }
