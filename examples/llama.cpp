@@ -136,7 +136,7 @@ bool run_model(ep::context& world, const std::string& folder, const experiments:
 bool run_checkpoint(ep::context& world, const std::string& folder, const std::vector<int>& prompt, ep::index steps) {
     const auto [n, file, type] = example::on_all_ranks(world, [&] {
         const ep::safetensors_file weights = experiments::open_llama_weights(folder);
-        return std::tuple(experiments::read_llama_config(folder), weights, weights.type("model.norm.weight"));
+        return std::tuple(experiments::read_llama_config(folder), weights, experiments::llama_element_type(weights));
     });
     if (world.rank() == 0) {
         std::cout << (prompt.empty() ? "                  bytes a step bytes to grow    difference       average\n"
@@ -151,7 +151,7 @@ bool run_checkpoint(ep::context& world, const std::string& folder, const std::ve
     if (type == ep::element_type_of<ep::bfloat16>()) {
         return run_model<ep::bfloat16>(world, folder, n, file, prompt, steps);
     }
-    throw ep::error("llama: 'model.norm.weight' of '" + folder + "' is neither F32 nor F16 nor BF16");
+    throw ep::error("llama: 'model.embed_tokens.weight' of '" + folder + "' is neither F32 nor F16 nor BF16");
 }
 
 bool llama(ep::context& world, int argc, char** argv) {

@@ -8,7 +8,7 @@
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -220,17 +220,43 @@ inline ep::safetensors_file open_llama_weights(const std::string& folder) {
     return ep::safetensors_file(std::filesystem::exists(index) ? index : folder + "/model.safetensors");
 }
 
-/// The weights, of which each rank reads what its plans give it.
+/// The type of a checkpoint's matrices, in which is multiplied.
+inline ep::element_type llama_element_type(const ep::safetensors_file& file) {
+    return file.type("model.embed_tokens.weight");
+}
+
+/// True where two matrices of a file are the same, element by element.
+inline bool are_equal(const ep::safetensors_file& file, const std::string& one, const std::string& other) {
+    if (file.type(one) != file.type(other) || file.shape(one) != file.shape(other)) {
+        return false;
+    }
+    const ep::index rows = file.shape(one)[0], columns = file.shape(one)[1];
+    const ep::index step = 256;
+    const std::size_t bytes = std::size_t(step * columns) * file.type(one).bytes;
+    std::vector<std::byte> these(bytes), those(bytes);
+    for (ep::index row = 0; row < rows; row += step) {
+        const ep::box region{{{row, std::min(row + step, rows)}, {0, columns}}};
+        file.read_box(one, region, these.data());
+        file.read_box(other, region, those.data());
+        if (these != those) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The weights, of which each rank reads what its plans give it: matrices of type T, and gains of any type.
 /// @throws ep::error that names a tensor that is missing, that has another shape than the config says, and both shapes,
-/// or that the model has no use for: it might change the result
+/// or that is of another type; or one that the model has no use for: it might change the result
 template <class T>
 llama_weights<T> load_llama_weights(const llama_config& n, const ep::safetensors_file& file) {
     std::set<std::string> used;
-    const auto load = [&]<std::size_t Dimensions, std::size_t Rank>(const std::string& name,
-                                                                    const std::array<ep::index, Dimensions>& shape,
-                                                                    const ep::extent(&extents)[Rank]) {
+    const auto refuse = [&](const std::string& name, const std::string& what) {
+        throw ep::error("'" + file.path() + "': tensor '" + name + "' " + what);
+    };
+    const auto check = [&](const std::string& name, const std::vector<ep::index>& shape) {
         used.insert(name);
-        if (const std::vector<ep::index> said(shape.begin(), shape.end()); file.shape(name) != said) {
+        if (file.shape(name) != shape) {
             const auto text = [](const std::vector<ep::index>& numbers) {
                 std::string made;
                 for (const ep::index each : numbers) {
@@ -238,14 +264,37 @@ llama_weights<T> load_llama_weights(const llama_config& n, const ep::safetensors
                 }
                 return made;
             };
-            throw ep::error("'" + file.path() + "': tensor '" + name + "' is " + text(file.shape(name)) +
-                            ", and by config.json it is " + text(said));
+            refuse(name, "is " + text(file.shape(name)) + ", and by config.json it is " + text(shape));
+        }
+    };
+    const auto load = [&]<std::size_t Rank>(const std::string& name, const std::vector<ep::index>& shape,
+                                            const ep::extent(&extents)[Rank]) {
+        check(name, shape);
+        if (file.type(name) != ep::element_type_of<T>()) {
+            const auto text = [](ep::element_type type) {
+                return std::string(ep::detail::safetensors_type_name(type));
+            };
+            refuse(name, "is " + text(file.type(name)) + ", and all matrices must be of the type of the embedding, " +
+                             text(ep::element_type_of<T>()));
         }
         return ep::load_safetensors<T>(file, name, extents).named(name);
     };
-    const auto vector = [&](const std::string& name) { return load(name, std::array{n.attributes}, {n.attributes}); };
+    const auto vector = [&](const std::string& name) -> llama_gain {
+        check(name, {n.attributes});
+        const ep::element_type type = file.type(name);
+        if (type == ep::element_type_of<ep::float16>()) {
+            return ep::load_safetensors<ep::float16, 1>(file, name).named(name);
+        }
+        if (type == ep::element_type_of<ep::bfloat16>()) {
+            return ep::load_safetensors<ep::bfloat16, 1>(file, name).named(name);
+        }
+        if (type != ep::element_type_of<float>()) {
+            refuse(name, "is neither F32 nor F16 nor BF16");
+        }
+        return ep::load_safetensors<float, 1>(file, name).named(name);
+    };
     const auto matrix = [&](const std::string& name, ep::index rows, ep::index columns) {
-        return load(name, std::array{rows, columns}, {rows, columns});
+        return load(name, {rows, columns}, {rows, columns});
     };
     llama_weights<T> made;
     made.embedding = matrix("model.embed_tokens.weight", n.vocabulary, n.attributes);
@@ -258,20 +307,21 @@ llama_weights<T> load_llama_weights(const llama_config& n, const ep::safetensors
         auto& layer = made.layers.emplace_back();
         layer.attention_gain = vector(prefix + "input_layernorm.weight");
         layer.network_gain = vector(prefix + "post_attention_layernorm.weight");
-        layer.W_Q = load(attention + "q_proj.weight", std::array{g * h * d, a}, {g, h, 2, d / 2, a});
-        layer.W_K = load(attention + "k_proj.weight", std::array{g * d, a}, {g, 2, d / 2, a});
-        layer.W_V = load(attention + "v_proj.weight", std::array{g * d, a}, {g, d, a});
-        layer.W_O = load(attention + "o_proj.weight", std::array{a, g * h * d}, {a, g, h, d});
+        layer.W_Q = load(attention + "q_proj.weight", {g * h * d, a}, {g, h, 2, d / 2, a});
+        layer.W_K = load(attention + "k_proj.weight", {g * d, a}, {g, 2, d / 2, a});
+        layer.W_V = load(attention + "v_proj.weight", {g * d, a}, {g, d, a});
+        layer.W_O = load(attention + "o_proj.weight", {a, g * h * d}, {a, g, h, d});
         layer.W_gate = matrix(network + "gate_proj.weight", n.neurons, a);
         layer.W_up = matrix(network + "up_proj.weight", n.neurons, a);
         layer.W_down = matrix(network + "down_proj.weight", a, n.neurons);
     }
     for (const std::string& name : file.names()) {
-        // Old files hold the rotary positions' angles; some tied ones the embedding twice.
-        const bool says_nothing = name.ends_with("rotary_emb.inv_freq") || (n.tied && name == "lm_head.weight");
-        if (!used.contains(name) && !says_nothing) {
-            throw ep::error("'" + file.path() + "': tensor '" + name +
-                            "' is not known here, and may change the result");
+        if (n.tied && name == "lm_head.weight") {  // some files hold the embedding twice
+            if (!are_equal(file, name, "model.embed_tokens.weight")) {
+                refuse(name, "is not the embedding, and config.json has \"tie_word_embeddings\"");
+            }
+        } else if (!used.contains(name) && !name.ends_with("rotary_emb.inv_freq")) {  // frequencies, in old files
+            refuse(name, "is not known here, and may change the result");
         }
     }
     return made;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace experiments {
@@ -39,20 +40,24 @@ struct llama_config {
     } off;  ///< what a test gets wrong: positions of the mask, of the keys' turn, in the cache
 };
 
+/// A gain of a normalisation, of the type that the checkpoint has it in: often floats beside matrices of halves. It
+/// multiplies floats.
+using llama_gain = std::variant<ep::tensor<float, 1>, ep::tensor<ep::float16, 1>, ep::tensor<ep::bfloat16, 1>>;
+
 /// The weights of a model. In a head's rows of W_Q and W_K the rotary position turns number r of the first half with
 /// number r of the second.
 template <class T>
 struct llama_weights {
     struct layer {
-        ep::tensor<T, 1> attention_gain, network_gain;  ///< [a]
-        ep::tensor<T, 5> W_Q;                           ///< [g, h, half, r, a]
-        ep::tensor<T, 4> W_K;                           ///< [g, half, r, a]
-        ep::tensor<T, 3> W_V;                           ///< [g, d, a]
-        ep::tensor<T, 4> W_O;                           ///< [a, g, h, d]
-        ep::tensor<T, 2> W_gate, W_up, W_down;          ///< [f, a], [f, a], [a, f]
+        llama_gain attention_gain, network_gain;  ///< [a]
+        ep::tensor<T, 5> W_Q;                     ///< [g, h, half, r, a]
+        ep::tensor<T, 4> W_K;                     ///< [g, half, r, a]
+        ep::tensor<T, 3> W_V;                     ///< [g, d, a]
+        ep::tensor<T, 4> W_O;                     ///< [a, g, h, d]
+        ep::tensor<T, 2> W_gate, W_up, W_down;    ///< [f, a], [f, a], [a, f]
     };
     ep::tensor<T, 2> embedding, W_logits;  ///< [v, a]
-    ep::tensor<T, 1> last_gain;            ///< [a]
+    llama_gain last_gain;                  ///< [a]
     std::vector<layer> layers;
 };
 
@@ -137,7 +142,8 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         ep::tensor<float, 2> squares;
         ep::tensor<T, 3> input, gated;
         squares(b, s) = share * x(b, s, a) * x(b, s, a);
-        input(b, s, a) = x(b, s, a) * layer.attention_gain(a) / sqrt(squares(b, s) + epsilon);
+        std::visit([&](const auto& gain) { input(b, s, a) = x(b, s, a) * gain(a) / sqrt(squares(b, s) + epsilon); },
+                   layer.attention_gain);
 
         ep::tensor<float, 6> query, turned;
         ep::tensor<float, 5> key;
@@ -170,7 +176,11 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         ep::tensor<T, 3> network_input;
         ep::tensor<float, 3> gate, up;
         network_squares(b, s) = share * between(b, s, a) * between(b, s, a);
-        network_input(b, s, a) = between(b, s, a) * layer.network_gain(a) / sqrt(network_squares(b, s) + epsilon);
+        std::visit(
+            [&](const auto& gain) {
+                network_input(b, s, a) = between(b, s, a) * gain(a) / sqrt(network_squares(b, s) + epsilon);
+            },
+            layer.network_gain);
         gate(b, s, f) = network_input(b, s, a) * layer.W_gate(f, a);
         up(b, s, f) = network_input(b, s, a) * layer.W_up(f, a);
         gated(b, s, f) = silu(gate(b, s, f)) * up(b, s, f);
@@ -183,7 +193,8 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
     ep::tensor<T, 2> normalised;
     last(b, a) = x(b, tokens - 1, a);
     squares(b) = share * last(b, a) * last(b, a);
-    normalised(b, a) = last(b, a) * weights.last_gain(a) / sqrt(squares(b) + epsilon);
+    std::visit([&](const auto& gain) { normalised(b, a) = last(b, a) * gain(a) / sqrt(squares(b) + epsilon); },
+               weights.last_gain);
     made.logits(b, v) = normalised(b, a) * weights.W_logits(v, a);
     made.next(b) = ep::argmax(v, made.logits(b, v));
     return made;
