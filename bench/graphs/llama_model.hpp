@@ -4,15 +4,26 @@
 
 #include <einparallel.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace experiments {
 
 namespace ep = einparallel;
+
+/// Rotary frequencies of a model that reads more positions than it was trained with.
+struct rotary_scaling {
+    double factor = 1;      ///< by which frequencies are divided
+    ep::index trained = 0;  ///< positions of Llama 3's rule; 0: all frequencies are divided
+    double slowest = 1;     ///< turns in `trained` positions below which a frequency is divided
+    double fastest = 4;     ///< turns above which it stays; between the two the divided share is linear
+};
 
 /// Extents and constants, as config.json has them.
 struct llama_config {
@@ -22,33 +33,55 @@ struct llama_config {
     ep::index depth;   ///< numbers of a head; even
     ep::index vocabulary, positions;
     double epsilon = 1e-6, theta = 10'000;
+    rotary_scaling scaling;
     bool tied = false;  ///< scores come from the embedding's rows
     struct {
         int mask = 0, keys = 0, cache = 0;
     } off;  ///< what a test gets wrong: positions of the mask, of the keys' turn, in the cache
 };
 
+/// A gain of a normalisation, of the type that the checkpoint has it in: often floats beside matrices of halves. It
+/// multiplies floats.
+using llama_gain = std::variant<ep::tensor<float, 1>, ep::tensor<ep::float16, 1>, ep::tensor<ep::bfloat16, 1>>;
+
 /// The weights of a model. In a head's rows of W_Q and W_K the rotary position turns number r of the first half with
 /// number r of the second.
 template <class T>
 struct llama_weights {
     struct layer {
-        ep::tensor<T, 1> attention_gain, network_gain;  ///< [a]
-        ep::tensor<T, 5> W_Q;                           ///< [g, h, half, r, a]
-        ep::tensor<T, 4> W_K;                           ///< [g, half, r, a]
-        ep::tensor<T, 3> W_V;                           ///< [g, d, a]
-        ep::tensor<T, 4> W_O;                           ///< [a, g, h, d]
-        ep::tensor<T, 2> W_gate, W_up, W_down;          ///< [f, a], [f, a], [a, f]
+        llama_gain attention_gain, network_gain;  ///< [a]
+        ep::tensor<T, 5> W_Q;                     ///< [g, h, half, r, a]
+        ep::tensor<T, 4> W_K;                     ///< [g, half, r, a]
+        ep::tensor<T, 3> W_V;                     ///< [g, d, a]
+        ep::tensor<T, 4> W_O;                     ///< [a, g, h, d]
+        ep::tensor<T, 2> W_gate, W_up, W_down;    ///< [f, a], [f, a], [a, f]
     };
     ep::tensor<T, 2> embedding, W_logits;  ///< [v, a]
-    ep::tensor<T, 1> last_gain;            ///< [a]
+    llama_gain last_gain;                  ///< [a]
     std::vector<layer> layers;
 };
 
-/// Cosines and sines of all positions as 2 × 2 matrices [s, from, to, r]: halves of a head turn by s · theta^(−2r / d).
+/// Radians by which numbers r of a head's halves turn from one position to the next: theta^(−2r / d), scaled. Llama 3's
+/// rule is that of Hugging Face's rope_type "llama3".
+inline double rotary_frequency(const llama_config& n, ep::index r) {
+    const double frequency = std::pow(n.theta, -2.0 * double(r) / double(n.depth));
+    const rotary_scaling& scaling = n.scaling;
+    double kept = 0;  // share of the frequency that is not divided
+    if (scaling.trained > 0) {
+        const double turns = double(scaling.trained) * frequency / (2 * std::numbers::pi);
+        kept = std::clamp((turns - scaling.slowest) / (scaling.fastest - scaling.slowest), 0.0, 1.0);
+    }
+    return frequency * (kept + (1 - kept) / scaling.factor);
+}
+
+/// Cosines and sines of all positions as 2 × 2 matrices [s, from, to, r]: halves of a head turn by s · frequency r.
 inline ep::tensor<float, 4> rotary_table(const llama_config& n) {
-    return ep::generate<float>({n.positions, 2, 2, n.depth / 2}, [n](auto s, auto from, auto to, auto r) {
-        const double angle = double(s) * std::pow(n.theta, -2.0 * double(r) / double(n.depth));
+    std::vector<double> frequencies;
+    for (ep::index r = 0; r < n.depth / 2; ++r) {
+        frequencies.push_back(rotary_frequency(n, r));
+    }
+    return ep::generate<float>({n.positions, 2, 2, n.depth / 2}, [frequencies](auto s, auto from, auto to, auto r) {
+        const double angle = double(s) * frequencies[std::size_t(r)];
         return float(from == to ? std::cos(angle) : to == 1 ? std::sin(angle) : -std::sin(angle));
     });
 }
@@ -109,7 +142,8 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         ep::tensor<float, 2> squares;
         ep::tensor<T, 3> input, gated;
         squares(b, s) = share * x(b, s, a) * x(b, s, a);
-        input(b, s, a) = x(b, s, a) * layer.attention_gain(a) / sqrt(squares(b, s) + epsilon);
+        std::visit([&](const auto& gain) { input(b, s, a) = x(b, s, a) * gain(a) / sqrt(squares(b, s) + epsilon); },
+                   layer.attention_gain);
 
         ep::tensor<float, 6> query, turned;
         ep::tensor<float, 5> key;
@@ -142,7 +176,11 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
         ep::tensor<T, 3> network_input;
         ep::tensor<float, 3> gate, up;
         network_squares(b, s) = share * between(b, s, a) * between(b, s, a);
-        network_input(b, s, a) = between(b, s, a) * layer.network_gain(a) / sqrt(network_squares(b, s) + epsilon);
+        std::visit(
+            [&](const auto& gain) {
+                network_input(b, s, a) = between(b, s, a) * gain(a) / sqrt(network_squares(b, s) + epsilon);
+            },
+            layer.network_gain);
         gate(b, s, f) = network_input(b, s, a) * layer.W_gate(f, a);
         up(b, s, f) = network_input(b, s, a) * layer.W_up(f, a);
         gated(b, s, f) = silu(gate(b, s, f)) * up(b, s, f);
@@ -155,7 +193,8 @@ llama_step<T> build_llama_step(const llama_config& n, const llama_weights<T>& we
     ep::tensor<T, 2> normalised;
     last(b, a) = x(b, tokens - 1, a);
     squares(b) = share * last(b, a) * last(b, a);
-    normalised(b, a) = last(b, a) * weights.last_gain(a) / sqrt(squares(b) + epsilon);
+    std::visit([&](const auto& gain) { normalised(b, a) = last(b, a) * gain(a) / sqrt(squares(b) + epsilon); },
+               weights.last_gain);
     made.logits(b, v) = normalised(b, a) * weights.W_logits(v, a);
     made.next(b) = ep::argmax(v, made.logits(b, v));
     return made;

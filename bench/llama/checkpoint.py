@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Makes a checkpoint of the LLaMA architecture with random weights, and computes with it in PyTorch.
 
-    python3 checkpoint.py FOLDER [--type float32|bfloat16] [--width A --layers L …] [--prompts B --tokens S --steps N]
+    python3 checkpoint.py FOLDER [--type float32|bfloat16|float16] [--gains float32|…] [--rope-scaling JSON]
+                          [--width A --layers L …] [--prompts B --tokens S --steps N]
 
-writes config.json and model.safetensors; with --prompts also tokens.npy [prompt, token + step] and logits.npy
-[step, prompt, v], the scores behind the prompt and behind each of the tokens that follow it, in float64. Weights are
-scaled so that attention looks at few tokens, and scores deviate by one and more: a model that is wrong in a mask, a
-position or an index of its cache shows it. Needs NumPy and PyTorch.
+writes config.json and model.safetensors, the gains of normalisations in a type of their own with --gains, and with the
+scaling of rotary frequencies that --rope-scaling '{"rope_type": "llama3", …}' says; with --prompts also tokens.npy
+[prompt, token + step] and logits.npy [step, prompt, v], the scores behind the prompt and behind each of the tokens that
+follow it, in float64. Weights are scaled so that attention looks at few tokens, and scores deviate by one and more: a
+model that is wrong in a mask, a position or an index of its cache shows it. Needs NumPy and PyTorch.
 """
 
 import argparse
@@ -19,16 +21,36 @@ import torch
 import torch.nn.functional as functional
 
 
+def frequencies(n):
+    """Radians a position by which pairs of a head's numbers turn, float64."""
+    plain = n["rope_theta"] ** (-torch.arange(0, n["head_dim"], 2, dtype=torch.float64) / n["head_dim"])
+    scaling = n.get("rope_scaling") or {"rope_type": "default"}
+    rule = scaling.get("rope_type", scaling.get("type"))
+    if rule == "default":
+        return plain
+    if rule == "linear":
+        return plain / scaling["factor"]
+    if rule != "llama3":
+        raise ValueError(f"rope_type {rule} is not known here")
+    made, trained = plain.clone(), scaling["original_max_position_embeddings"]
+    low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+    for at, each in enumerate(plain.tolist()):
+        wavelength = 2 * math.pi / each
+        if wavelength > trained / low:
+            made[at] = each / scaling["factor"]
+        elif wavelength >= trained / high:
+            smooth = (trained / wavelength - low) / (high - low)
+            made[at] = (1 - smooth) * each / scaling["factor"] + smooth * each
+    return made
+
+
 class Model:
     """As one writes it in PyTorch; `entropies` collects the entropy of attention beside a uniform one's."""
 
     def __init__(self, config, weights, dtype):
         self.config, self.dtype = config, dtype
         self.weights = {name: each.to(dtype) for name, each in weights.items()}
-        depth = config["head_dim"]
-        angle = torch.arange(config["max_position_embeddings"])[:, None] * config["rope_theta"] ** (
-            -2.0 * torch.arange(depth // 2, dtype=torch.float64) / depth
-        )
+        angle = torch.arange(config["max_position_embeddings"])[:, None] * frequencies(config)
         self.cosine, self.sine = (torch.cat([f(angle)] * 2, -1).to(dtype) for f in (torch.cos, torch.sin))
         self.entropies = None
 
@@ -77,14 +99,14 @@ class Model:
         return functional.linear(last, w["model.embed_tokens.weight" if n["tie_word_embeddings"] else "lm_head.weight"])
 
 
-def random_weights(n, dtype):
+def random_weights(n, dtype, gains=None):
     a, f, v, d = n["hidden_size"], n["intermediate_size"], n["vocab_size"], n["head_dim"]
     heads, groups = n["num_attention_heads"] * d, n["num_key_value_heads"] * d
     torch.manual_seed(7)
     made = {}
 
     def normal(name, *shape, scale, around=0.0):
-        made[name] = (around + scale * torch.randn(shape)).to(dtype)
+        made[name] = (around + scale * torch.randn(shape)).to(gains or dtype if name.endswith("norm.weight") else dtype)
 
     normal("model.embed_tokens.weight", v, a, scale=1.5 * a**-0.5)
     if not n["tie_word_embeddings"]:
@@ -143,7 +165,10 @@ def write_reference(folder, n, weights, prompts, tokens, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--type", choices=("float32", "bfloat16", "float16"), default="float32")
+    types = ("float32", "bfloat16", "float16")
+    parser.add_argument("--type", choices=types, default="float32")
+    parser.add_argument("--gains", choices=types, help="type of the normalisations' weights, where it is another")
+    parser.add_argument("--rope-scaling", type=json.loads, help="as in config.json")
     for name, value in dict(width=32, neurons=48, layers=2, heads=8, groups=4, depth=8, vocabulary=64).items():
         parser.add_argument(f"--{name}", type=int, default=value)
     for name, value in dict(positions=128, prompts=0, tokens=56, steps=16).items():
@@ -164,12 +189,12 @@ def main():
         max_position_embeddings=asked.positions,
         rms_norm_eps=1e-5,
         rope_theta=10000.0,
-        rope_scaling=None,
+        rope_scaling=asked.rope_scaling,
         attention_bias=False,
         tie_word_embeddings=asked.tied,
         torch_dtype=asked.type,
     )
-    weights = random_weights(n, getattr(torch, asked.type))
+    weights = random_weights(n, getattr(torch, asked.type), getattr(torch, asked.gains or asked.type))
     write(asked.folder, n, weights)
     if asked.prompts > 0:
         write_reference(asked.folder, n, weights, asked.prompts, asked.tokens, asked.steps)

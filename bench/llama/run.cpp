@@ -186,10 +186,12 @@ int main(int argc, char** argv) {
         ep::context world{MPI_COMM_WORLD};
         const asked what = parse(argc, argv);
         const ep::safetensors_file file = experiments::open_llama_weights(what.folder);
-        if (file.type("model.norm.weight") == ep::element_type_of<float>()) {
+        if (experiments::llama_element_type(file) == ep::element_type_of<float>()) {
             measure<float>(world, what, file);
-        } else {
+        } else if (experiments::llama_element_type(file) == ep::element_type_of<ep::bfloat16>()) {
             measure<ep::bfloat16>(world, what, file);
+        } else {
+            throw std::invalid_argument("llama_run: matrices are neither F32 nor BF16");
         }
     } catch (const std::exception& failure) {
         std::cerr << failure.what() << std::endl;
