@@ -1,7 +1,6 @@
-# Sets NAME, TITLE, SUMMARY, HOMEPAGE, AUTHORS, CONTACT and LICENSE, as project.json says them. Also for scripts.
+# Sets einparallel_project_<key> for each fact in project.json. Also for scripts.
 
 file(READ "${CMAKE_CURRENT_LIST_DIR}/project.json" einparallel_project)
 foreach(einparallel_key IN ITEMS name title summary homepage authors contact license)
-    string(TOUPPER ${einparallel_key} einparallel_variable)
-    string(JSON ${einparallel_variable} GET "${einparallel_project}" ${einparallel_key})
+    string(JSON einparallel_project_${einparallel_key} GET "${einparallel_project}" ${einparallel_key})
 endforeach()
