@@ -5,7 +5,7 @@
 #
 #   @NAME@ @TITLE@ @SUMMARY@ @HOMEPAGE@ @AUTHORS@ @CONTACT@ @LICENSE@   project.json
 #   @VERSION@                                                           einparallel/notation/version.hpp
-#   @DATE@ @DATE_RFC2822@                                               the latest release in CHANGELOG.md
+#   @DATE@ @DATE_LONG@ @DATE_RFC2822@                                   the latest release in CHANGELOG.md
 #   @SHA256@ @SHA512@                                                   of ARCHIVE; zeros without one
 
 cmake_minimum_required(VERSION 3.25)
@@ -35,6 +35,7 @@ math(EXPR seconds "86400 * (${days} + ${CMAKE_MATCH_5} - 1 - 719468)")
 set(ENV{SOURCE_DATE_EPOCH} ${seconds})
 set(ENV{LC_ALL} C)
 string(TIMESTAMP DATE_RFC2822 "%a, %d %b %Y %H:%M:%S +0000" UTC)
+string(TIMESTAMP DATE_LONG "%d %B %Y" UTC)
 
 string(REPEAT 0 64 SHA256)
 string(REPEAT 0 128 SHA512)
