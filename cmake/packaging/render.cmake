@@ -5,17 +5,18 @@
 #
 #   @NAME@ @TITLE@ @SUMMARY@ @HOMEPAGE@ @AUTHORS@ @CONTACT@ @LICENSE@   project.json
 #   @VERSION@                                                           einparallel/notation/version.hpp
-#   @DATE@ @DATE_LONG@ @DATE_RFC2822@                                   the latest release in CHANGELOG.md
+#   @DATE@ @DATE_RFC2822@                                               the latest release in CHANGELOG.md
 #   @SHA256@ @SHA512@                                                   of ARCHIVE; zeros without one
+#   @DATE_LONG@                                                         the date as 01 January 2026
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/../einparallel_version.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/project.cmake")
-get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 foreach(key IN ITEMS name title summary homepage authors contact license)
     string(TOUPPER ${key} variable)
     set(${variable} "${einparallel_project_${key}}")
 endforeach()
+get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 set(VERSION "${einparallel_version}")
 
 file(STRINGS "${root}/CHANGELOG.md" releases REGEX "^## [[]?[0-9]+[.][0-9]+[.][0-9]+")
