@@ -1,0 +1,98 @@
+# cmake [-DCHECK=ON | -DOUT=<folder> [-DARCHIVE=<tarball>]] -P render.cmake
+# Writes files that name the project from templates, which have @VARIABLE@ for each fact: top/<name>.in becomes <name> at
+# the top of the repository. With CHECK these files are only compared. With OUT the recipes <kind>/*.in become
+# OUT/<kind>/* instead.
+#
+#   @NAME@ @TITLE@ @SUMMARY@ @HOMEPAGE@ @AUTHORS@ @CONTACT@ @LICENSE@   project.json
+#   @VERSION@                                                           einparallel/notation/version.hpp
+#   @DATE@ @DATE_RFC2822@                                               the latest release in CHANGELOG.md
+#   @SHA256@ @SHA512@                                                   of ARCHIVE; zeros without one
+#   @DATE_LONG@                                                         the date as 01 January 2026
+
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/../einparallel_version.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/project.cmake")
+foreach(key IN ITEMS name title summary homepage authors contact license)
+    string(TOUPPER ${key} variable)
+    set(${variable} "${einparallel_project_${key}}")
+endforeach()
+get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+set(VERSION "${einparallel_version}")
+
+file(STRINGS "${root}/CHANGELOG.md" releases REGEX "^## [[]?[0-9]+[.][0-9]+[.][0-9]+")
+list(POP_FRONT releases release)
+if(NOT release MATCHES "^## [[]?([0-9.]+)[]]? - (([0-9]+)-([0-9]+)-([0-9]+))$")
+    message(FATAL_ERROR "CHANGELOG.md has no release with a date: ## [${VERSION}] - YYYY-MM-DD")
+endif()
+set(DATE "${CMAKE_MATCH_2}")
+if(NOT CMAKE_MATCH_1 STREQUAL VERSION)
+    message(FATAL_ERROR "CHANGELOG.md begins with release ${CMAKE_MATCH_1}, and the headers have version ${VERSION}.")
+endif()
+# Days since 1970 of the Gregorian calendar, in years that begin in March.
+math(EXPR month "(${CMAKE_MATCH_4} + 9) % 12")
+math(EXPR year "${CMAKE_MATCH_3} - ${month} / 10")
+math(EXPR days "365 * ${year} + ${year} / 4 - ${year} / 100 + ${year} / 400 + (306 * ${month} + 5) / 10")
+math(EXPR seconds "86400 * (${days} + ${CMAKE_MATCH_5} - 1 - 719468)")
+set(ENV{SOURCE_DATE_EPOCH} ${seconds})
+set(ENV{LC_ALL} C)
+string(TIMESTAMP DATE_RFC2822 "%a, %d %b %Y %H:%M:%S +0000" UTC)
+string(TIMESTAMP DATE_LONG "%d %B %Y" UTC)
+
+string(REPEAT 0 64 SHA256)
+string(REPEAT 0 128 SHA512)
+if(ARCHIVE)
+    file(SHA256 "${ARCHIVE}" SHA256)
+    file(SHA512 "${ARCHIVE}" SHA512)
+endif()
+
+# render(<template> <file>)
+function(render template file)
+    file(READ "${template}" text)
+    string(REGEX MATCHALL "@[A-Z][A-Z0-9_]*@" names "${text}")
+    list(REMOVE_DUPLICATES names)
+    foreach(name IN LISTS names)
+        string(REPLACE "@" "" variable "${name}")
+        if(NOT DEFINED ${variable})
+            message(FATAL_ERROR "${template} has ${name}, which render.cmake does not know.")
+        endif()
+        string(REPLACE "${name}" "${${variable}}" text "${text}")
+    endforeach()
+    if(NOT CHECK)
+        file(WRITE "${file}" "${text}")
+        execute_process(COMMAND test -x "${template}" RESULT_VARIABLE plain)
+        if(plain EQUAL 0)
+            file(CHMOD "${file}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+                                             WORLD_EXECUTE
+            )
+        endif()
+        message("${file}")
+        return()
+    endif()
+    set(present "")
+    if(EXISTS "${file}")
+        file(READ "${file}" present)
+    endif()
+    if(NOT present STREQUAL text)
+        file(RELATIVE_PATH name "${root}" "${file}")
+        message(FATAL_ERROR "${name} is not what its template gives: cmake -P cmake/packaging/render.cmake writes it.")
+    endif()
+endfunction()
+
+if(OUT)
+    get_filename_component(to "${OUT}" ABSOLUTE)
+    set(kinds spack debian conan vcpkg conda)
+else()
+    set(to "${root}")
+    set(kinds top)
+endif()
+foreach(kind IN LISTS kinds)
+    set(from "${CMAKE_CURRENT_LIST_DIR}/${kind}")
+    file(GLOB_RECURSE templates RELATIVE "${from}" "${from}/*.in")
+    foreach(template IN LISTS templates)
+        string(REGEX REPLACE "[.]in$" "" file "${template}")
+        if(OUT)
+            string(PREPEND file "${kind}/")
+        endif()
+        render("${from}/${template}" "${to}/${file}")
+    endforeach()
+endforeach()
