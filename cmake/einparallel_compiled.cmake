@@ -46,6 +46,7 @@ function(einparallel_compile target)
 endfunction()
 
 set(einparallel_core_units
+    commit
     kernel
     plan
     products_float
@@ -55,6 +56,21 @@ set(einparallel_core_units
 )
 
 einparallel_compile(einparallel_compiled_core UNITS ${einparallel_core_units} LINKS einparallel_core)
+# The commit is looked at in every build, and where it is another one the unit that says it is compiled again.
+add_custom_target(
+    einparallel_commit
+    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${einparallel_commit_dir}" -P
+            "${CMAKE_CURRENT_LIST_DIR}/einparallel_commit.cmake"
+    BYPRODUCTS "${einparallel_commit_dir}/einparallel_commit.h"
+    COMMENT "" VERBATIM
+)
+add_dependencies(einparallel_compiled_core einparallel_commit)
+file(
+    CONFIGURE
+    OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/einparallel_compiled_core/commit.cpp"
+    CONTENT "#include \"${einparallel_commit_dir}/einparallel_commit.h\"\n#include <einparallel/source/commit.hpp>\n"
+    @ONLY
+)
 add_library(einparallel::compiled_core ALIAS einparallel_compiled_core)
 set_target_properties(einparallel_compiled_core PROPERTIES EXPORT_NAME compiled_core)
 

@@ -27,6 +27,11 @@ function(einparallel_export name component)
     )
 endfunction()
 
+install(
+    FILES "${einparallel_commit_dir}/version.hpp"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/einparallel/notation"
+    COMPONENT headers
+)
 einparallel_export("" headers einparallel_core einparallel_einparallel)
 einparallel_export(DeviceHeaders headers einparallel_cuda_headers)
 if(TARGET einparallel_mpi)

@@ -31,6 +31,8 @@ foreach(einparallel_library IN ITEMS einparallel_compiled_core einparallel_compi
         target_compile_options(
             ${einparallel_library} PRIVATE $<TARGET_PROPERTY:einparallel_warnings,INTERFACE_COMPILE_OPTIONS>
         )
+        # The library is to build under others' -Wall -Werror.
+        target_compile_options(${einparallel_library} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wrestrict>)
         target_link_options(
             ${einparallel_library} PRIVATE $<TARGET_PROPERTY:einparallel_warnings,INTERFACE_LINK_OPTIONS>
         )

@@ -25,6 +25,8 @@ list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_mpi_headers} ${einpar
 file(GLOB_RECURSE einparallel_definitions CONFIGURE_DEPENDS "${einparallel_include_dir}/*.ipp")
 file(GLOB einparallel_units CONFIGURE_DEPENDS "${einparallel_include_dir}/einparallel/source/*.hpp")
 list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_units})
+# Installed with the commit written into it (einparallel_commit.cmake).
+set(einparallel_version_header "${einparallel_include_dir}/einparallel/notation/version.hpp")
 
 # einparallel_headers(<target> <exported name> <header>...): the INTERFACE target carries these headers.
 function(einparallel_headers target export_name)
@@ -36,7 +38,9 @@ endfunction()
 
 add_library(einparallel_core INTERFACE)
 add_library(einparallel::core ALIAS einparallel_core)
-einparallel_headers(einparallel_core core ${einparallel_core_headers})
+set(einparallel_listed_headers ${einparallel_core_headers})
+list(REMOVE_ITEM einparallel_listed_headers "${einparallel_version_header}")
+einparallel_headers(einparallel_core core ${einparallel_listed_headers})
 target_sources(
     einparallel_core INTERFACE FILE_SET definitions TYPE HEADERS BASE_DIRS "${einparallel_include_dir}"
                                FILES ${einparallel_definitions} ${einparallel_units}

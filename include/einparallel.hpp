@@ -7,6 +7,8 @@
 #error "einparallel: this unit is compiled as an older C++ than C++20: -std=c++20"
 #else
 
+#include <einparallel/source/macros_away.hpp>
+
 /// Everything that the library offers; applications write `namespace ep = einparallel;`.
 namespace einparallel {}
 
@@ -87,8 +89,11 @@ namespace einparallel {}
 #include <einparallel/device/start.ipp>
 #endif
 
+#include <einparallel/source/configuration.hpp>
+
 // The definitions, where no compiled library has them.
 #if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
+#include <einparallel/source/commit.hpp>
 #include <einparallel/source/kernel.hpp>
 #include <einparallel/source/plan.hpp>
 #include <einparallel/source/products.hpp>
@@ -99,5 +104,7 @@ namespace einparallel {}
 #endif
 #endif
 #endif
+
+#include <einparallel/source/macros_back.hpp>
 
 #endif

@@ -35,6 +35,27 @@ if(EXISTS "${libraries}core.so")
     )
 endif()
 
+# What the library for devices takes of these two is exported, too.
+file(GLOB cuda_object "${BUILD}/CMakeFiles/einparallel_compiled_cuda.dir/*/cuda.cpp.o")
+if(cuda_object AND EXISTS "${libraries}core.so" AND NM)
+    set(exported "")
+    foreach(part IN ITEMS core mpi)
+        execute_process(
+            COMMAND "${NM}" -D --defined-only "${libraries}${part}.so"
+            OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY
+        )
+        string(REGEX MATCHALL "[^ \n]+\n" names "${names}")
+        list(APPEND exported ${names})
+    endforeach()
+    execute_process(COMMAND "${NM}" -u "${cuda_object}" OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "[^ \n]*einparallel[^ \n]*\n" names "${names}")
+    list(FILTER names EXCLUDE REGEX "6detail6launch")  # device.cu's, of the same library
+    list(REMOVE_ITEM names ${exported})
+    if(names)
+        message(FATAL_ERROR "${libraries}*.so do not export what einparallel_compiled_cuda needs: ${names}")
+    endif()
+endif()
+
 install_and_move("${build}")
 step("${CMAKE_COMMAND}" ${common} -B "${WORK}/installed" "${on_moved}")
 step("${CMAKE_COMMAND}" --build "${WORK}/installed" --target plans_compiled)

@@ -73,7 +73,7 @@ using growth = const growing_array*;  // null: the output keeps its extents
 /// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] · … of one, two or more `Operands`, which 3 stands for: these are contracted
 /// pair by pair in the cheapest order. `blocks` are the output and the operands. Throws, and writes nothing, where
 /// extents disagree or memory cannot be read or written.
-template <Element T, std::size_t Operands>
+template <class T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<strided_block> blocks, T scale,
                                                 growth grow = nullptr);
 

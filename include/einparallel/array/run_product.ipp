@@ -7,7 +7,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-template <Element T, std::size_t Operands>
+template <class T, std::size_t Operands>
 void run_product(const product_form& form, std::span<strided_block> blocks, T scale, growth grow) {
     if constexpr (Operands > 2) {
         const std::vector<statement_leaf> leaves = leaves_of(form, blocks);

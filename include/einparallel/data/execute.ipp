@@ -4,13 +4,12 @@
 
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>

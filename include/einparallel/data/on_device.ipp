@@ -7,13 +7,13 @@
 #include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/work/work.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
 
-#include <mpi.h>
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
 #endif

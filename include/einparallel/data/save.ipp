@@ -9,12 +9,11 @@
 #include <einparallel/io/safetensors.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/datatype.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/notation/tiles.hpp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,8 @@
 // in bytes and 64-bit numbers.
 
 #include <einparallel/mpi/error.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,9 @@
 // MPI datatypes for strided boxes of elements, of any size.
 
 #include <einparallel/mpi/error.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <limits>

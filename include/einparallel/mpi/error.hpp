@@ -1,10 +1,9 @@
 #pragma once
 // What an MPI call that fails turns into.
 
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-
-#include <mpi.h>
 
 #include <string>
 

@@ -3,9 +3,8 @@
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/datatype.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <string>

@@ -115,7 +115,11 @@ struct labels_of_statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        return std::size_t(std::count(set.begin(), set.end(), true));
+        std::size_t labels = 0;
+        for (const bool is_in : set) {
+            labels += is_in ? 1 : 0;
+        }
+        return labels;
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});
@@ -148,8 +152,9 @@ struct labels_of_statement {
     /// Some tensor had the wrong number of labels, which has been said already.
     static constexpr bool was_refitted = appears_in<label<'?'>, united_t<LeftLabels, RightLabels>>;
     /// No label is missing on either side, and none stands on the left twice.
-    static constexpr bool are_the_same =
-        !was_refitted && count(on_left) == LeftLabels::size && set_of(RightLabels{}) == on_left;
+    static constexpr bool are_the_same = !was_refitted && count(on_left) == LeftLabels::size &&
+                                         count(set_of(RightLabels{})) == count(on_left) &&
+                                         count(both(set_of(RightLabels{}), on_left)) == count(on_left);
 };
 /// A statement.
 template <class LeftLabels, class Right>

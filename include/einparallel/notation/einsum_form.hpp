@@ -63,7 +63,7 @@ constexpr index bounded(index a, index b, index c, bool& is_beyond) {
 
 /// From the lowest index to behind the highest, where each label, by id, runs through its range.
 /// @pre no range is empty
-constexpr interval range_of(const index_function& function, const auto& ranges) {
+interval range_of(const index_function& function, const auto& ranges) {
     interval reached{function.constant, function.constant};
     for (const index_term& term : function.terms) {
         const interval range = ranges[std::size_t(term.label)];

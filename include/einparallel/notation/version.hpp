@@ -21,6 +21,11 @@
 #define EINPARALLEL_DETAIL_PASTE_VERSION(prefix, major, minor, patch, suffix) \
     prefix##_##major##_##minor##_##patch##suffix
 
+/// The commit that these headers are of: written by `git archive` and where they are installed.
+#if !defined(EINPARALLEL_COMMIT)
+#define EINPARALLEL_COMMIT "$Format:%H$"
+#endif
+
 #define EINPARALLEL_DETAIL_VERSION_TEXT(major, minor, patch) EINPARALLEL_DETAIL_VERSION_LETTERS(major, minor, patch)
 #define EINPARALLEL_DETAIL_VERSION_LETTERS(major, minor, patch) #major "." #minor "." #patch
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/run/calibrate.hpp>
 
 #include <einparallel/kernel/product/blas.hpp>
@@ -10,8 +11,6 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/prepared_program.ipp>
 #include <einparallel/run/transport.ipp>
-
-#include <mpi.h>
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,9 @@
 // The ranks that a program computes with.
 
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/refused.hpp>
-
-#include <mpi.h>
 
 #include <atomic>
 #include <cstddef>

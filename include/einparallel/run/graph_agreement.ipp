@@ -105,7 +105,7 @@ public:
 
 private:
     /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
-    static std::string subject(std::size_t number) { return "#" + std::to_string(number); }
+    static std::string subject(std::size_t number) { return std::string("#").append(std::to_string(number)); }
 
     void add(std::string_view subject, std::string_view quantity, std::string_view value) {
         text_.append(subject).append("\x1f").append(quantity).append("\x1f").append(value).append("\n");
@@ -166,7 +166,7 @@ private:
         std::string text = "operand " + std::to_string(read.operand);
         for (const auto& [word, functions] : {std::pair(" at", &read.at), std::pair(" where", &read.where)}) {
             for (const index_function& each : *functions) {
-                text += word + (" " + function_text(each, names)) + (each.is_whole ? "" : ";") +
+                text.append(word).append(" ") += function_text(each, names) + (each.is_whole ? "" : ";") +
                         (functions == &read.where ? " < " + std::to_string(each.extent) : "");
             }
         }

@@ -6,13 +6,12 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/error.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
-
-#include <mpi.h>
 
 #include <array>
 #include <cstddef>

@@ -3,10 +3,9 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
-
-#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>

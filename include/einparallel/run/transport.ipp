@@ -4,14 +4,13 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/mpi/interface.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/prepared_step.ipp>
 #include <einparallel/run/trace.hpp>
-
-#include <mpi.h>
 
 #include <array>
 #include <cstddef>

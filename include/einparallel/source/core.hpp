@@ -11,6 +11,7 @@
 // Whatever the flags say: a program that does not run links this without MPI.
 #undef EINPARALLEL_HAS_MPI
 
+#include <einparallel/source/commit.hpp>
 #include <einparallel/source/kernel.hpp>
 #include <einparallel/source/plan.hpp>
 #include <einparallel/source/products_complex.hpp>

@@ -17,5 +17,9 @@
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
+// What runs on devices call of runs over MPI besides.
+#if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/agreement.hpp>
+#endif
 #pragma GCC visibility pop
 #endif

@@ -18,6 +18,7 @@
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
+#include <einparallel/mpi/interface.ipp>
 #include <einparallel/run/agreement.ipp>
 #include <einparallel/run/calibrate.ipp>
 #include <einparallel/run/context.ipp>

@@ -29,7 +29,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
 /// labels count for their own operand only.
 /// One or two operands may be of types whose elements are elements of T: they are converted as they are read.
-template <Element T>
+/// (T is an Element. Templates that the library instantiates name no concept: only clang 18 and later have one in a
+/// symbol's name.)
+template <class T>
 [[gnu::visibility("default")]] void contract_product(const block_call& call, T scale);
 
 /// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
@@ -56,7 +58,7 @@ template <Element T>
 void contract_pair(const block_call& call, T scale);
 
 /// Σ scale · x · y · … of operands of these types as a value.
-template <Element T>
+template <class T>
 [[gnu::visibility("default")]] op_program product_program(T scale, std::span<const element_type> operands);
 
 /// Σ scale · x · y · … of tensors.

@@ -74,13 +74,13 @@ void contract_several(const block_call& call, T scale) {
     run_rows(nest, worker);
 }
 
-template <Element T>
+template <class T>
 void contract_product(const block_call& call, T scale) {
     const auto factor = static_cast<summed_as_t<T>>(scale);
     call.operands.size() == 2 ? contract_pair(call, factor) : contract_several(call, factor);
 }
 
-template <Element T>
+template <class T>
 op_program product_program(T scale, std::span<const element_type> operands) {
     constexpr element_type type = element_type_of<T>();
     op_program made(reduction::sum, operands);
@@ -99,7 +99,7 @@ op_program product_program(T scale, std::span<const element_type> operands) {
     return made;
 }
 
-template <Element T>
+template <class T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::span<const element_type> operands) {
     // r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
     const double operations = double(operands.size()) * (is_complex<T>::value ? 4.0 : 1.0);

@@ -71,9 +71,15 @@
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
 #if !defined(__CUDACC__)
+#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)  // clang 22 has the type instead
+#define EINPARALLEL_DETAIL_TO_FLOAT(x, half)                 \
+    typedef _Float16 eight __attribute__((vector_size(16))); \
+    x = __builtin_convertvector((eight)(half), vector)
+#else
 #define EINPARALLEL_DETAIL_TO_FLOAT(x, half)              \
     typedef short eight __attribute__((vector_size(16))); \
     x = __builtin_ia32_vcvtph2ps256((eight)(half))
+#endif
 #define EINPARALLEL_DETAIL_TO_HALF(half, x) half = (shorts)__builtin_ia32_vcvtps2ph256(x, 0)
 #if !defined(__clang__)
 #define EINPARALLEL_DETAIL_TO_WORDS(wide, half)           \
@@ -94,9 +100,15 @@
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f,avx512vl"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
 #if !defined(__CUDACC__)
+#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps512_mask)
+#define EINPARALLEL_DETAIL_TO_FLOAT(x, half)                   \
+    typedef _Float16 sixteen __attribute__((vector_size(32))); \
+    x = __builtin_convertvector((sixteen)(half), vector)
+#else
 #define EINPARALLEL_DETAIL_TO_FLOAT(x, half)                \
     typedef short sixteen __attribute__((vector_size(32))); \
     x = __builtin_ia32_vcvtph2ps512_mask((sixteen)(half), vector{}, (unsigned short)(-1), 4)
+#endif
 #define EINPARALLEL_DETAIL_TO_HALF(half, x)                 \
     typedef short sixteen __attribute__((vector_size(32))); \
     half = (shorts)__builtin_ia32_vcvtps2ph512_mask(x, 0, sixteen{}, (unsigned short)(-1))

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#if defined(__cpp_rtti)
 #include <typeinfo>
+#endif
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -20,7 +22,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 #endif
 
 struct functor_identity {
-    std::string_view type;    ///< as type_info::name() has it
+    std::string_view type;  ///< as type_info::name() has it; with -fno-rtti two lambdas of a function may have one name
     std::uint64_t state = 0;  ///< a hash of its bytes; 0: copies are more than bytes, or there are none
     bool is_told = true;      ///< false: this compiler does not tell its padding from its bytes
 };
@@ -39,8 +41,17 @@ inline std::uint64_t hash_of_state(const std::uint64_t* words, std::size_t count
 }
 
 template <class Function>
+std::string_view type_name() {
+#if defined(__cpp_rtti)
+    return typeid(Function).name();
+#else
+    return static_cast<const char*>(__PRETTY_FUNCTION__);
+#endif
+}
+
+template <class Function>
 functor_identity identity_of(const void* functor) {
-    functor_identity made{typeid(Function).name()};
+    functor_identity made{type_name<Function>()};
     if constexpr (std::is_trivially_copyable_v<Function> && !std::is_empty_v<Function>) {
         constexpr bool has_addresses = alignof(Function) >= alignof(void*);
         alignas(Function) alignas(std::uint64_t) std::array<std::uint64_t, (sizeof(Function) + 7) / 8> words{};

@@ -104,7 +104,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         } else if constexpr (Code == op_code::log) {
             return logarithm(x, rare);
         } else if constexpr (Code == op_code::log1p) {
-            rare |= (x > T(-1)) & (x <= std::numeric_limits<T>::max()) ? integers{} : integers{} - 1;
+            rare |= ((x > T(-1)) & (x <= std::numeric_limits<T>::max())) ? integers{} : integers{} - 1;
             return in_double(
                 x, x, [](auto of, auto) EINPARALLEL_DETAIL_TARGET { return of_double::logarithm_of_one_and(of); });
         } else if constexpr (Code == op_code::tanh) {

@@ -139,11 +139,11 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
 
 /// The kernel of Σ of products of tensors of these types, whose elements are elements of T, times a scale.
-template <Element T>
+template <class T>
 [[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(
     T scale, std::span<const element_type> operands);
 /// … of so many tensors of type T.
-template <Element T>
+template <class T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
     return make_product_kernel<T>(scale, std::vector<element_type>(operands, element_type_of<T>()));
 }

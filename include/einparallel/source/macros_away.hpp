@@ -1,0 +1,70 @@
+#pragma once
+// What other headers made macros of (Qt, X11, Windows, macOS, C's complex.h, g++ itself with -std=gnu++20) are names in
+// the library: the umbrella begins with this header and ends with macros_back.hpp, which gives the macros back. And a
+// unit that asks for warnings which the library's style does not keep has those of its own lines.
+
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("check")
+#undef check
+#pragma push_macro("require")
+#undef require
+#pragma push_macro("verify")
+#undef verify
+#pragma push_macro("check_error")
+#undef check_error
+#pragma push_macro("slots")
+#undef slots
+#pragma push_macro("signals")
+#undef signals
+#pragma push_macro("emit")
+#undef emit
+#pragma push_macro("foreach")
+#undef foreach
+#pragma push_macro("forever")
+#undef forever
+#pragma push_macro("I")
+#undef I
+#pragma push_macro("major")
+#undef major
+#pragma push_macro("minor")
+#undef minor
+#pragma push_macro("makedev")
+#undef makedev
+#pragma push_macro("unix")
+#undef unix
+#pragma push_macro("linux")
+#undef linux
+#pragma push_macro("interface")
+#undef interface
+#pragma push_macro("small")
+#undef small
+#pragma push_macro("near")
+#undef near
+#pragma push_macro("far")
+#undef far
+#pragma push_macro("None")
+#undef None
+#pragma push_macro("Bool")
+#undef Bool
+#pragma push_macro("Status")
+#undef Status
+#pragma push_macro("Success")
+#undef Success
+#pragma push_macro("Always")
+#undef Always
+#pragma push_macro("True")
+#undef True
+#pragma push_macro("False")
+#undef False
+
+#if defined(__GNUC__) && !defined(__NVCOMPILER)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#endif
+#endif
