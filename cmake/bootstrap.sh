@@ -261,6 +261,11 @@ compile() {
     cmake --build "$build" --parallel "$(jobs)" --target "$@" </dev/null || fail "Building in $build failed."
 }
 
+# configuration: what the library was built with. Its program is one of the things that were compiled.
+configuration() {
+    [ ! -x "$build/einparallel_configuration" ] || "$build/einparallel_configuration" </dev/null
+}
+
 # longest TITLE: the ten longest of the lines "<seconds> <what>" on standard input; nothing where there is none.
 longest() {
     sort -rn |

@@ -52,3 +52,14 @@ function(einparallel_launch variable ranks)
     endif()
     set(${variable} ${words} PARENT_SCOPE)
 endfunction()
+
+if(EINPARALLEL_COMPILED)
+    add_executable(einparallel_configuration "${CMAKE_CURRENT_LIST_DIR}/configuration.cpp")
+    target_link_libraries(einparallel_configuration PRIVATE einparallel::compiled einparallel_warnings)
+    add_test(NAME configuration COMMAND einparallel_configuration)
+    string(REPLACE "." "\\." einparallel_version_expression "${PROJECT_VERSION}")
+    set_tests_properties(
+        configuration PROPERTIES PASS_REGULAR_EXPRESSION
+                                 "einparallel ${einparallel_version_expression}, commit ([0-9a-f]+|unknown).*local work: "
+    )
+endif()

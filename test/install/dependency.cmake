@@ -116,8 +116,15 @@ foreach(wrapper IN LISTS places)
     endforeach()
 endforeach()
 
-# Libraries that were compiled with another MPI, and headers without libraries: what is offered, and what is said.
+# Cross compiling: the first configuration succeeds, for nothing is run.
 set(ENV{PATH} "${path}")
+configured(
+    "${WORK}/cross" -DWAY=package "-DCMAKE_PREFIX_PATH=${WORK}/headers" "-DEINPARALLEL_SOURCE=${SOURCE}"
+    -DCMAKE_SYSTEM_NAME=${CMAKE_HOST_SYSTEM_NAME} -DCMAKE_SYSTEM_PROCESSOR=${CMAKE_HOST_SYSTEM_PROCESSOR}
+    "-DMPI_CXX_COMPILER=${MPICXX}" "-DEXPECTED_MPI=${MPICXX}"
+)
+
+# Libraries that were compiled with another MPI, and headers without libraries: what is offered, and what is said.
 function(offers prefix components sentence)
     file(MAKE_DIRECTORY "${WORK}/offers")
     file(
