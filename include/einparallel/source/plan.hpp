@@ -30,6 +30,8 @@
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
 #include <einparallel/io/safetensors.ipp>
+#include <einparallel/io/safetensors_header.ipp>
+#include <einparallel/io/safetensors_reader.ipp>
 #include <einparallel/io/text.ipp>
 #include <einparallel/layout/cycles.ipp>
 #include <einparallel/layout/distribution.ipp>
