@@ -29,6 +29,7 @@
 #include <einparallel/io/json_reader.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
+#include <einparallel/io/python_literal.ipp>
 #include <einparallel/io/safetensors.ipp>
 #include <einparallel/io/safetensors_header.ipp>
 #include <einparallel/io/safetensors_reader.ipp>
