@@ -144,12 +144,11 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
         most_bytes);
 }
 
-EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors) {
+EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata) {
     expect(!tensors.empty(), "save_safetensors: no tensor is given");
     std::vector<std::pair<std::string, distributed_part>> all;
     for (const saved_tensor& each : tensors) {
-        require(find_in(all, each.name, &std::pair<std::string, distributed_part>::first) == all.end(),
-                {"save_safetensors: two tensors are called '", each.name, "'"});
         all.emplace_back(each.name, checked(each.part));
     }
     sort_range(all, [](const auto& a, const auto& b) {
@@ -161,16 +160,26 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
     std::vector<std::vector<index>> shapes;
     std::vector<distributed_part> parts;
     fingerprint same;
+    std::optional<std::string> twice;
     for (auto& [name, part] : all) {
+        if (find_in(names, name) != names.end()) {
+            twice = name;
+        }
         types.push_back(part.elements.element);
         shapes.push_back(part.where->bounds());
         same.add(name);
         names.push_back(name);
         parts.push_back(std::move(part));
     }
-    save_parts(
-        "save_safetensors", path, parts, same, [&] { return safetensors_preamble(names, types, shapes); },
-        std::size_t{1} << 30);
+    for (const auto& [name, value] : metadata) {
+        same.add(name).add(value);
+    }
+    const auto preamble = [&] {
+        require(!twice, {"two tensors are called '", twice.value_or(""), "'"});
+        return safetensors_preamble(names, types, shapes, metadata);
+    };
+    save_parts("save_safetensors", path, parts, same.add(names.size()).add(metadata.size()), preamble,
+               std::size_t{1} << 30);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
