@@ -263,6 +263,10 @@ TEST_CASE("sentences about what is wrong with a file") {
     CHECK(refused("abc") == "is no safetensors file: it has only 3 bytes");
     CHECK(refused(std::string(8, '\xff') + "{}").find("is no safetensors file, or truncated: its header would have") ==
           0);
+    const temporary_file long_one("long.safetensors", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10));
+    CHECK(::truncate(long_one.path.c_str(), 100'000'100) == 0);  // a hole, for the most part
+    CHECK(ep::testing::sentence_of([&] { ep::safetensors_file{long_one.path}; }) ==
+          "'" + long_one.path + "' has a header of 100000001 bytes, and safetensors have 100000000 at most");
     CHECK(refused(file_of(sound, 20)) ==
           "has tensor 's' outside of its 20 bytes of elements: it is truncated, or wrong");
     const auto tensor = [](const std::string& type, const std::string& shape, const std::string& offsets) {
