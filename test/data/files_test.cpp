@@ -150,6 +150,10 @@ TEST_CASE("what safetensors cannot hold is one sentence on every rank, also wher
           "save_safetensors: 'z': safetensors hold no elements of type c16, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
           "C64, I64, I32, I16, I8, U64, U32, U16, U8, BOOL");
     CHECK(refused({{"", z}, {"", z}}) == "save_safetensors: two tensors are called ''");
+    const ep::distributed<double, 2> nothing;
+    CHECK(refused({{"z", z}, {"y", nothing}}) == "save_safetensors: 'y' is a handle that holds nothing");
+    CHECK(refused({{"y", nothing}}) == "save_safetensors: 'y' is a handle that holds nothing");
+    CHECK(refused({}) == "save_safetensors: no tensor is given");
     CHECK(!std::filesystem::exists(path));
     if (world.size() > 1) {
         const bool here = world.rank() == world.size() - 1;
@@ -157,6 +161,8 @@ TEST_CASE("what safetensors cannot hold is one sentence on every rank, also wher
         CHECK(mixed == "save_safetensors: the ranks do not save the same tensor to the same file");
         CHECK(refused({{"z", z}, {here ? "z" : "y", z}}).find("two tensors are called 'z'") != std::string::npos);
         CHECK(refused({{here ? "\xff" : "z", z}}).find("is no UTF-8") != std::string::npos);
+        CHECK(refused({{"z", z}, {"y", here ? nothing : z}}).find("'y' is a handle that holds nothing") !=
+              std::string::npos);
     }
 }
 

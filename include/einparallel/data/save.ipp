@@ -146,11 +146,16 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
 
 EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
                                          const std::map<std::string, std::string>& metadata) {
-    expect(!tensors.empty(), "save_safetensors: no tensor is given");
+    std::string mistake;  // which the other ranks are told
     std::vector<std::pair<std::string, distributed_part>> all;
     for (const saved_tensor& each : tensors) {
-        all.emplace_back(each.name, checked(each.part));
+        if (each.part.where != nullptr) {
+            all.emplace_back(each.name, each.part);
+        } else {
+            mistake = sentence({"'", each.name, "' is a handle that holds nothing"});
+        }
     }
+    require(!all.empty(), {"save_safetensors: ", tensors.empty() ? "no tensor is given" : mistake});
     sort_range(all, [](const auto& a, const auto& b) {
         return std::pair(b.second.elements.element.bytes, std::string_view(a.first)) <
                std::pair(a.second.elements.element.bytes, std::string_view(b.first));
@@ -160,10 +165,9 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
     std::vector<std::vector<index>> shapes;
     std::vector<distributed_part> parts;
     fingerprint same;
-    std::optional<std::string> twice;
     for (auto& [name, part] : all) {
         if (find_in(names, name) != names.end()) {
-            twice = name;
+            mistake = sentence({"two tensors are called '", name, "'"});
         }
         types.push_back(part.elements.element);
         shapes.push_back(part.where->bounds());
@@ -175,7 +179,7 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
         same.add(name).add(value);
     }
     const auto preamble = [&] {
-        require(!twice, {"two tensors are called '", twice.value_or(""), "'"});
+        expect(mistake.empty(), mistake);
         return safetensors_preamble(names, types, shapes, metadata);
     };
     save_parts("save_safetensors", path, parts, same.add(names.size()).add(metadata.size()), preamble,
