@@ -174,7 +174,8 @@ TEST_CASE_TEMPLATE("tensors of several types are saved by their names as safeten
     Z(i, j) = 2.0 * A(i, j);
     rows(i) = ep::sum(j, A(i, j));
     total() = A(i, j);
-    const auto [z, r, t] = ep::evaluate(world, Z, rows, total);
+    const auto [made, r, t] = ep::evaluate(world, Z, rows, total);
+    const auto& z = made;  // which lambdas capture
     const temporary file("all.safetensors");
     ep::save_safetensors(file.path, {{"rows", r}, {"total", t}, {"layers.0.z", z}});
     const ep::safetensors_file written(file.path);
@@ -211,9 +212,6 @@ TEST_CASE_TEMPLATE("tensors of several types are saved by their names as safeten
         ep::save_safetensors(file.path, {{"z", z}, {"z", z}});
     });
     CHECK(twice == "save_safetensors: two tensors are called 'z'");
-    const std::string quoted = ep::detail::failure_of("", [&] { ep::save_safetensors(file.path, {{"z\"", z}}); });
-    CHECK(quoted.find("have no quotes") != std::string::npos);
-    CHECK(same_everywhere(world, quoted));
     ep::tensor<double, 2> missing;
     missing(i, j) = ep::load_safetensors<double, 2>(file.path, "y")(i, j);
     const std::string sentence = ep::detail::failure_of("", [&] { static_cast<void>(ep::evaluate(world, missing)); });

@@ -42,6 +42,10 @@ save("scalar", values("f8", ()))
 save("empty", values("f8", (3, 0, 2)))
 save("matrix_fortran", numpy.asfortranarray(values("f8", (7, 6))))
 save("big_endian", values(">f8"))
+for dtype in ("i2", "c16"):
+    save(f"big_endian_{dtype}", values(f">{dtype}"))
+for dtype in ("u4", "c8"):
+    save(f"big_endian_{dtype}", numpy.asfortranarray(values(f">{dtype}")))
 save("half", values("f2"))
 save("text", numpy.array(["one", "two"]))
 save("records", numpy.zeros(2, dtype=[("a", "f8"), ("b", "i4")]))

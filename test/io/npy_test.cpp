@@ -195,6 +195,17 @@ TEST_CASE("Fortran order is read, for every size of an element") {
     CHECK(wrong_elements<double>(matrix, ep::whole_box({7, 6})) == 0);
 }
 
+TEST_CASE("numbers in the other order of bytes are turned round, any box") {
+    check_fixture<double>("big_endian", false);
+    check_fixture<std::int16_t>("big_endian_i2", false);
+    check_fixture<std::uint32_t>("big_endian_u4", true);
+    check_fixture<std::complex<float>>("big_endian_c8", true);
+    check_fixture<std::complex<double>>("big_endian_c16", false);
+    CHECK(ep::npy_file(fixture("big_endian")).other_byte_order());
+    CHECK_FALSE(ep::npy_file(fixture("c_f8")).other_byte_order());
+    CHECK_FALSE(ep::npy_file(fixture("c_i1")).other_byte_order());
+}
+
 TEST_CASE("a scalar, and an array without elements") {
     const ep::npy_file scalar(fixture("scalar"));
     CHECK(scalar.shape().empty());
@@ -289,7 +300,6 @@ TEST_CASE("a file that is replaced is read as it was when it was opened") {
 TEST_CASE("files that cannot be read are refused with a sentence that begins with their path") {
     CHECK(mentions(refusal("/nowhere/w.npy"), "'/nowhere/w.npy' cannot be opened: No such file or directory"));
     CHECK(mentions(refusal(std::string(EINPARALLEL_TEST_DIR)), "is not a regular file"));
-    CHECK(mentions(refusal(fixture("big_endian")), "big_endian.npy' holds elements of type '>f8'"));
     CHECK(mentions(refusal(fixture("text")), "'<U3'"));
     CHECK(mentions(refusal(fixture("records")), "holds records"));
 

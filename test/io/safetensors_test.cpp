@@ -3,15 +3,20 @@
 #include <einparallel/io/safetensors.hpp>
 #include <einparallel/notation/error.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
@@ -165,8 +170,9 @@ TEST_CASE_TEMPLATE("elements of 8 bits are those of ml_dtypes, all patterns and 
 TEST_CASE("several files by their index") {
     const temporary_file first("one.safetensors",
                                file_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2));
-    const temporary_file second("two.safetensors",
-                                file_of(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})", 3));
+    const temporary_file second("two.safetensors", file_of(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]},)"
+                                                           R"("c":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                                                           3));
     const auto name_of = [](const temporary_file& file) { return file.path.substr(5); };
     const auto index_of = [&](const std::string& where) {
         return R"({"metadata":{"total_size":3},"weight_map":{"a":")" + name_of(first) + R"(","b":")" + where + "\"}}";
@@ -186,7 +192,8 @@ TEST_CASE("several files by their index") {
             return std::string(wrong.what());
         }
     };
-    CHECK(refusal(index_of("../two")).find("lists the file '../two', which is not beside it") != std::string::npos);
+    CHECK(refusal(index_of("../two")).find("lists the file '../two', which is outside of its folder") !=
+          std::string::npos);
     CHECK(refusal(index_of(name_of(first))).find("lists tensor 'b' in '") != std::string::npos);
     CHECK(refusal("{}").find("is no index of safetensors: it has no weight_map") != std::string::npos);
     CHECK(refusal(index_of("missing")).find("missing' cannot be opened") != std::string::npos);
@@ -209,9 +216,46 @@ TEST_CASE("a tensor of a type that is not read is listed, and refused where it i
         sentence = wrong.what();
     }
     CHECK(sentence.substr(sentence.find("' ") + 2) ==
-          "has tensor 'w' of type F8_E8M0; those that can be read are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, "
-          "I16, I8, U64, "
-          "U32, U16, U8, BOOL");
+          "has tensor 'w' of type F8_E8M0; those that can be read are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, I64, "
+          "I32, I16, I8, U64, U32, U16, U8, BOOL");
+}
+
+TEST_CASE("names and metadata of any letters are written and read again") {
+    const std::map<std::string, std::string> metadata = {{"format", "pt"},
+                                                         {"\"\\/", "\b\f\n\r\t\x01\x1f\x7f"},
+                                                         {std::string("\0", 1), "\xc3\xbc \xf0\x9f\x98\x80"},
+                                                         {"", ""}};
+    std::vector<std::string> names;
+    for (const auto& [name, value] : metadata) {
+        names.push_back(value);
+    }
+    const auto complex = ep::element_type_of<std::complex<float>>();
+    const std::vector<ep::element_type> types(names.size(), complex);
+    const std::vector<std::vector<ep::index>> shapes(names.size(), {1, 2});
+    const std::string preamble = ep::detail::safetensors_preamble(names, types, shapes, metadata);
+    CHECK(preamble.size() % 8 == 0);
+    CHECK(preamble.find(
+              R"({"__metadata__":{"":"","\u0000":"ü 😀","\"\\/":"\u0008\u000c\u000a\u000d\u0009\u0001\u001f)") == 8);
+    const temporary_file made("letters.safetensors", preamble + std::string(16 * names.size(), '\0'));
+    const ep::safetensors_file file(made.path);
+    CHECK(file.metadata() == metadata);
+    std::sort(names.begin(), names.end());
+    CHECK(file.names() == names);
+    CHECK(file.type("pt") == complex);
+    CHECK(ep::detail::safetensors_preamble({}, {}, {}).substr(8) == "{}      ");
+
+    const auto refusal = [&](const std::string& name, const std::map<std::string, std::string>& words) {
+        return ep::testing::sentence_of([&] { ep::detail::safetensors_preamble({name}, {complex}, {{1}}, words); });
+    };
+    CHECK(refusal("a\xff", {}) == "the name 'a\xff' is no UTF-8, which safetensors are written in");
+    CHECK(refusal("a", {{"b", "\x80"}}) == "the metadata '\x80' is no UTF-8, which safetensors are written in");
+    CHECK(refusal("__metadata__", {}) == "'__metadata__' is no name for a tensor in safetensors");
+    CHECK(
+        ep::testing::sentence_of([] {
+            ep::detail::safetensors_preamble({"z"}, {{'c', 16}}, {{1}});
+        }) ==
+        "'z': safetensors hold no elements of type c16, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, I64, I32, I16, "
+        "I8, U64, U32, U16, U8, BOOL");
 }
 
 TEST_CASE("sentences about what is wrong with a file") {
@@ -219,6 +263,10 @@ TEST_CASE("sentences about what is wrong with a file") {
     CHECK(refused("abc") == "is no safetensors file: it has only 3 bytes");
     CHECK(refused(std::string(8, '\xff') + "{}").find("is no safetensors file, or truncated: its header would have") ==
           0);
+    const temporary_file long_one("long.safetensors", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10));
+    CHECK(::truncate(long_one.path.c_str(), 100'000'100) == 0);  // a hole, for the most part
+    CHECK(ep::testing::sentence_of([&] { ep::safetensors_file{long_one.path}; }) ==
+          "'" + long_one.path + "' has a header of 100000001 bytes, and safetensors have 100000000 at most");
     CHECK(refused(file_of(sound, 20)) ==
           "has tensor 's' outside of its 20 bytes of elements: it is truncated, or wrong");
     const auto tensor = [](const std::string& type, const std::string& shape, const std::string& offsets) {
@@ -232,6 +280,7 @@ TEST_CASE("sentences about what is wrong with a file") {
           "has 64 bytes of tensor 'w', and type and shape need more than there can be");
     CHECK(refused(tensor("F32", "[99999999999999999999]", "[0,64]")) == "has a header with a number above 2^64 - 1");
     CHECK(refused(tensor("F32", "[-1]", "[0,64]")).find("has a header with '-1]") == 0);
+    CHECK(refused(tensor("F32", "[06]", "[0,64]")).find("has a header with '06]") == 0);
     CHECK(refused(tensor("F32", "[1.5]", "[0,64]")).find("where a whole number belongs") != std::string::npos);
     CHECK(refused(tensor("F32", "[2]", "[8,0]")).find("has tensor 'w' outside of its 64 bytes") == 0);
     CHECK(refused(tensor("F32", "[2]", "[0,8,16]")).find("has tensor 'w' outside") == 0);
@@ -241,12 +290,25 @@ TEST_CASE("sentences about what is wrong with a file") {
                           3)) == "has tensors 'a' and 'b' at the same bytes");
     CHECK(refused(file_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],)"
                           R"("data_offsets":[1,2]}})",
-                          2)) == "has two tensors 'a'");
+                          2)) == "has 'a' twice in one object of its header");
+    const std::string u8 = R"(:{"dtype":"U8","shape":[2],"data_offsets":)";
+    CHECK(refused(file_of(R"({"a")" + u8 + R"([0,2]},"b")" + u8 + "[4,6]}}", 6)) ==
+          "has 2 bytes before tensor 'b' that belong to none");
+    CHECK(refused(file_of(R"({"a")" + u8 + "[1,3]}}", 3)) == "has 1 bytes before tensor 'a' that belong to none");
+    CHECK(refused(tensor("F4", "[3]", "[0,2]")) == "has 3 elements of 4 bits in tensor 'w', which fill no whole bytes");
+    CHECK(refused(tensor("F8_E4M3FN", "[64]", "[0,64]")) ==
+          "has tensor 'w' of type 'F8_E4M3FN', which safetensors have not");
+    CHECK(refused(file_of("{\"a\n\":1}", 0)) == "has a header with the control character 10 in a string");
+    CHECK(refused(file_of("{\"\xff\":1}", 0)) == "has a header with a string that is no UTF-8");
+    CHECK(refused(file_of(R"({"\udc00":1})", 0)) == "has a header with half of a surrogate pair in a string");
+    CHECK(refused(file_of("[]", 0)) == "has a header that is no JSON: '{' is missing before '[]'");
+    CHECK(refused(file_of(R"({"__metadata__":{"a":1}})", 0)) ==
+          "has a header that is no JSON: '\"' is missing before '1}}'");
     CHECK(refused(file_of(R"({"a" 1})", 0)) == "has a header that is no JSON: ':' is missing before '1}'");
     CHECK(refused(file_of(R"({"a)", 0)) == "has a header with an open quotation mark");
     CHECK(refused(file_of("{} x", 0)) == "has text behind its header");
-    CHECK(refused(file_of(R"({"__metadata__":)" + std::string(100, '[') + "}", 0)) ==
-          "has a header that is nested more than 64 deep");
+    CHECK(refused(file_of(R"({"w":{"x":)" + std::string(200, '[') + "}", 0)) ==
+          "has a header that is nested more than 127 deep");
 }
 
 TEST_CASE("mutated files are read or refused in a sentence, whatever they say") {
@@ -255,7 +317,7 @@ TEST_CASE("mutated files are read or refused in a sentence, whatever they say") 
     int refusals = 0;
     for (int trial = 0; trial < 2000; ++trial) {
         std::string content = whole;
-        for (unsigned change = 0; change <= trial % 4U && !content.empty(); ++change) {
+        for (unsigned change = 0; change <= unsigned(trial) % 4U && !content.empty(); ++change) {
             const std::size_t at = random() % content.size();
             switch (random() % 5) {
                 case 0:

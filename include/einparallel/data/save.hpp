@@ -8,6 +8,7 @@
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -36,7 +37,8 @@ struct saved_tensor {
 
 namespace EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors);
+EINPARALLEL_INLINE void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -62,11 +64,15 @@ void save_npy(const Path& path, const Elements& elements) {
 /// Writes distributed tensors of one context to a .safetensors file as save_npy does, those of larger elements first,
 /// so that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
 ///
-///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}});
-/// @throws error, the same on every rank, where names are used twice, paths, names or tensors are not the same on all
-/// ranks, or the file cannot be written
-inline void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors) {
-    detail::save_named_parts(path, tensors);
+///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}}, {{"format", "pt"}});
+/// @param metadata  pairs of words that say something of the whole file, which ep::safetensors_file::metadata()
+/// returns; loaders of transformers want {"format", "pt"}. Names and words are UTF-8, of any characters.
+/// @throws error, the same on every rank, where a name is used twice or no UTF-8, an element type is none of the
+/// format's (std::complex<double>), paths, names, metadata or tensors are not the same on all ranks, or the file cannot
+/// be written
+inline void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
+                             const std::map<std::string, std::string>& metadata = {}) {
+    detail::save_named_parts(path, tensors, metadata);
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -143,14 +143,18 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
         most_bytes);
 }
 
-EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors) {
-    expect(!tensors.empty(), "save_safetensors: no tensor is given");
+EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata) {
+    std::string mistake;  // which the other ranks are told
     std::vector<std::pair<std::string, distributed_part>> all;
     for (const saved_tensor& each : tensors) {
-        require(find_in(all, each.name, &std::pair<std::string, distributed_part>::first) == all.end(),
-                {"save_safetensors: two tensors are called '", each.name, "'"});
-        all.emplace_back(each.name, checked(each.part));
+        if (each.part.where != nullptr) {
+            all.emplace_back(each.name, each.part);
+        } else {
+            mistake = sentence({"'", each.name, "' is a handle that holds nothing"});
+        }
     }
+    require(!all.empty(), {"save_safetensors: ", tensors.empty() ? "no tensor is given" : mistake});
     sort_range(all, [](const auto& a, const auto& b) {
         return std::pair(b.second.elements.element.bytes, std::string_view(a.first)) <
                std::pair(a.second.elements.element.bytes, std::string_view(b.first));
@@ -161,15 +165,24 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
     std::vector<distributed_part> parts;
     fingerprint same;
     for (auto& [name, part] : all) {
+        if (find_in(names, name) != names.end()) {
+            mistake = sentence({"two tensors are called '", name, "'"});
+        }
         types.push_back(part.elements.element);
         shapes.push_back(part.where->bounds());
         same.add(name);
         names.push_back(name);
         parts.push_back(std::move(part));
     }
-    save_parts(
-        "save_safetensors", path, parts, same, [&] { return safetensors_preamble(names, types, shapes); },
-        std::size_t{1} << 30);
+    for (const auto& [name, value] : metadata) {
+        same.add(name).add(value);
+    }
+    const auto preamble = [&] {
+        expect(mistake.empty(), mistake);
+        return safetensors_preamble(names, types, shapes, metadata);
+    };
+    save_parts("save_safetensors", path, parts, same.add(names.size()).add(metadata.size()), preamble,
+               std::size_t{1} << 30);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -28,9 +28,6 @@ std::string numbers_text(const auto& numbers, std::string_view between = ", ") {
 /// Without line breaks and other control characters, which would tear a table apart.
 EINPARALLEL_INLINE std::string printable(std::string text);
 
-/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
-EINPARALLEL_INLINE std::string escaped(std::string_view text);
-
 /// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
 EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
 

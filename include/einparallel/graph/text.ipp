@@ -18,20 +18,6 @@ EINPARALLEL_SELDOM std::string printable(std::string text) {
     return text;
 }
 
-EINPARALLEL_SELDOM std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string written;
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        if (code < 0x20) {
-            written.append("\\u00").append({digits[code / 16], digits[code % 16]});
-        } else {
-            written.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
-        }
-    }
-    return written;
-}
-
 EINPARALLEL_SELDOM std::size_t letters_in(const std::string& text) {
     return text.size() - std::size_t(count_if_in(text, continues_character));
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Reads JSON from the front of a text, value by value: what a file says of itself. Nothing is trusted, and nothing is
-// kept but what is asked for.
+// kept but what is asked for. As strict as RFC 8259; members given twice, which it leaves open, are refused as well.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -22,10 +22,12 @@ public:
     EINPARALLEL_INLINE void object(function_ref<void(const std::string&)> visit);
     /// The next value is an array: visit() reads, or skips, each of its values. @throws error
     EINPARALLEL_INLINE void array(function_ref<void()> visit);
-    /// The next value, where it is a string; escapes are resolved. @throws error
+    /// The next value, where it is a string of UTF-8; escapes are resolved. @throws error
     EINPARALLEL_INLINE std::string text();
     /// The next value, where it is a whole number that is not negative. @throws error
     EINPARALLEL_INLINE std::uint64_t whole_number();
+    /// True where the next value is null, which is then behind.
+    EINPARALLEL_INLINE bool null();
     /// Goes behind the next value, whatever it is. @throws error
     EINPARALLEL_INLINE void skip();
     /// Nothing but blanks is left. @throws error
@@ -37,10 +39,14 @@ public:
     }
 
 private:
+    EINPARALLEL_INLINE void skip_blanks();
     EINPARALLEL_INLINE bool take(char wanted);
+    EINPARALLEL_INLINE bool take(std::string_view wanted);
     EINPARALLEL_INLINE void expect(char wanted);
     EINPARALLEL_INLINE void values(char begin, char end, function_ref<void()> visit);
     EINPARALLEL_INLINE unsigned hexadecimal();
+    EINPARALLEL_INLINE unsigned escape();
+    EINPARALLEL_INLINE std::string_view number();
 
     std::string path_;
     std::string_view rest_;

@@ -2,17 +2,28 @@
 
 #include <einparallel/io/json_reader.hpp>
 
+#include <einparallel/io/text.hpp>
+
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <system_error>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM bool json_reader::take(char wanted) {
+EINPARALLEL_SELDOM void json_reader::skip_blanks() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t\r"), rest_.size()));
+}
+
+EINPARALLEL_SELDOM bool json_reader::take(std::string_view wanted) {
+    skip_blanks();
     const bool found = rest_.starts_with(wanted);
-    rest_.remove_prefix(found ? 1 : 0);
+    rest_.remove_prefix(found ? wanted.size() : 0);
     return found;
+}
+
+EINPARALLEL_SELDOM bool json_reader::take(char wanted) {
+    return take(std::string_view(&wanted, 1));
 }
 
 EINPARALLEL_SELDOM void json_reader::expect(char wanted) {
@@ -22,7 +33,7 @@ EINPARALLEL_SELDOM void json_reader::expect(char wanted) {
 }
 
 EINPARALLEL_SELDOM void json_reader::values(char begin, char end, function_ref<void()> visit) {
-    constexpr int deepest = 64;
+    constexpr int deepest = 127;
     expect(begin);
     check(++depth_ <= deepest, {"has a header that is nested more than ", deepest, " deep"});
     for (bool more = !take(end); more;) {
@@ -36,8 +47,10 @@ EINPARALLEL_SELDOM void json_reader::values(char begin, char end, function_ref<v
 }
 
 EINPARALLEL_SELDOM void json_reader::object(function_ref<void(const std::string&)> visit) {
+    std::set<std::string> names;
     values('{', '}', [&] {
         const std::string name = text();
+        check(names.insert(name).second, {"has '", name, "' twice in one object of its header"});
         expect(':');
         visit(name);
     });
@@ -56,6 +69,29 @@ EINPARALLEL_SELDOM unsigned json_reader::hexadecimal() {
     return value;
 }
 
+/// What stands behind a backslash: a character.
+EINPARALLEL_SELDOM unsigned json_reader::escape() {
+    constexpr std::string_view letters = "\"\\/bfnrtu";
+    constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+    const std::size_t place = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
+    check(place != std::string_view::npos, {"has a header with a bad escape in a string"});
+    rest_.remove_prefix(1);
+    if (place < meanings.size()) {
+        return static_cast<unsigned char>(meanings[place]);
+    }
+    const unsigned code = hexadecimal();
+    if (code < 0xd800 || code >= 0xe000) {
+        return code;
+    }
+    unsigned second = 0;
+    if (code < 0xdc00 && rest_.starts_with("\\u")) {
+        rest_.remove_prefix(2);
+        second = hexadecimal();
+    }
+    check(second >= 0xdc00 && second < 0xe000, {"has a header with half of a surrogate pair in a string"});
+    return 0x10000U + ((code - 0xd800U) << 10U) + (second - 0xdc00U);
+}
+
 EINPARALLEL_SELDOM std::string json_reader::text() {
     expect('"');
     std::string made;
@@ -64,64 +100,86 @@ EINPARALLEL_SELDOM std::string json_reader::text() {
         const char next = rest_.front();
         rest_.remove_prefix(1);
         if (next == '"') {
+            check(is_utf8(made), {"has a header with a string that is no UTF-8"});
             return made;
         }
-        if (next != '\\') {
+        check(static_cast<unsigned char>(next) >= ' ',
+              {"has a header with the control character ", static_cast<unsigned>(next), " in a string"});
+        if (next == '\\') {
+            append_utf8(made, escape());
+        } else {
             made += next;
-            continue;
-        }
-        constexpr std::string_view letters = "\"\\/bfnrtu";
-        constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-        const std::size_t place = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
-        check(place != std::string_view::npos, {"has a header with a bad escape in a string"});
-        rest_.remove_prefix(1);
-        if (place < meanings.size()) {
-            made += meanings[place];
-            continue;
-        }
-        unsigned code = hexadecimal();
-        if (code >= 0xd800 && code < 0xdc00 && rest_.starts_with("\\u")) {
-            rest_.remove_prefix(2);
-            code = 0x10000U + ((code - 0xd800U) << 10U) + ((hexadecimal() - 0xdc00U) & 0x3ffU);
-        }
-        const int behind = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // UTF-8
-        constexpr unsigned first[] = {0, 0xc0, 0xe0, 0xf0};
-        made += char(first[behind] | code >> 6 * behind);
-        for (int byte = behind; byte-- > 0;) {
-            made += char(0x80U | (code >> 6 * byte & 0x3fU));
         }
     }
 }
 
+EINPARALLEL_SELDOM std::string_view json_reader::number() {
+    skip_blanks();
+    std::size_t at = rest_.starts_with('-') ? 1 : 0;
+    const auto is_any_of = [&](std::string_view letters) {
+        return at < rest_.size() && letters.find(rest_[at]) != std::string_view::npos;
+    };
+    const auto digits = [&] {
+        const std::size_t first = at;
+        for (; is_any_of("0123456789"); ++at) {
+        }
+        return at - first;
+    };
+    const bool is_zero = is_any_of("0");
+    const std::size_t whole = digits();
+    bool is_sound = is_zero ? whole == 1 : whole > 0;
+    if (is_sound && is_any_of(".")) {
+        ++at;
+        is_sound = digits() > 0;
+    }
+    if (is_sound && is_any_of("eE")) {
+        ++at;
+        at += is_any_of("+-") ? 1U : 0U;
+        is_sound = digits() > 0;
+    }
+    check(is_sound, {"has a header with '", rest_.substr(0, 12), "' where a value belongs"});
+    const std::string_view found = rest_.substr(0, at);
+    rest_.remove_prefix(at);
+    return found;
+}
+
 EINPARALLEL_SELDOM std::uint64_t json_reader::whole_number() {
-    take('\0');  // blanks
+    skip_blanks();
+    const std::string_view from_here = rest_.substr(0, 12);
+    const std::string_view digits = number();
     std::uint64_t value = 0;
-    const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    check(failure != std::errc::result_out_of_range, {"has a header with a number above 2^64 - 1"});
-    check(failure == std::errc() &&
-              (end == rest_.data() + rest_.size() || std::string_view(".eE").find(*end) == std::string_view::npos),
-          {"has a header with '", rest_.substr(0, 12), "' where a whole number belongs"});
-    rest_.remove_prefix(std::size_t(end - rest_.data()));
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    check(end == digits.data() + digits.size() && failure != std::errc::invalid_argument,
+          {"has a header with '", from_here, "' where a whole number belongs"});
+    check(failure == std::errc(), {"has a header with a number above 2^64 - 1"});
     return value;
 }
 
+EINPARALLEL_SELDOM bool json_reader::null() {
+    return take("null");
+}
+
 EINPARALLEL_SELDOM void json_reader::skip() {
-    take('\0');
+    skip_blanks();
     if (rest_.starts_with('{')) {
         object([&](const std::string& /*name*/) { skip(); });
     } else if (rest_.starts_with('[')) {
         array([&] { skip(); });
     } else if (rest_.starts_with('"')) {
         text();
-    } else {
-        const std::size_t length = std::min(rest_.find_first_of(",]} \n\t\r"), rest_.size());
-        check(length > 0, {"has a header that is no JSON: a value is missing"});
-        rest_.remove_prefix(length);
+    } else if (!take("true") && !take("false") && !take("null")) {
+        const std::string_view digits = number();
+        double value = 0;
+        // Out of range are numbers that are too large, and those so small that they are 0.
+        check(std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc() ||
+                  digits.find('-', 1) != std::string_view::npos || digits.starts_with("0.") ||
+                  digits.starts_with("-0."),
+              {"has a header with a number beyond 1.8e308"});
     }
 }
 
 EINPARALLEL_SELDOM void json_reader::end() {
-    take('\0');
+    skip_blanks();
     check(rest_.empty(), {"has text behind its header"});
 }
 

@@ -24,8 +24,8 @@ class input_file;  // io/file.hpp
 }  // namespace EINPARALLEL_DETAIL
 
 /// An .npy file, open: its element type, its shape, and any part of it. Formats 1.0 to 3.0, C and Fortran order, bool,
-/// integers, floats and complex numbers in this machine's byte order. A copy refers to the same open file, and a file
-/// that is replaced by another of its name is still read as it was. Threads may read at once.
+/// integers, floats and complex numbers in either order of bytes. A copy refers to the same open file, and a file that
+/// is replaced by another of its name is still read as it was. Threads may read at once.
 class npy_file {
 public:
     /// Opens the file and reads its header.
@@ -39,6 +39,8 @@ public:
     /// Extents in the array's own order of dimensions, also where the file is in Fortran order.
     [[nodiscard]] const std::vector<index>& shape() const { return header_.shape; }
     [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }  ///< The first index is the fastest.
+    /// Numbers have their bytes in the order of another machine (">f8"): read_box turns them round.
+    [[nodiscard]] bool other_byte_order() const { return header_.is_swapped; }
     /// Where the elements begin, in bytes from the beginning of the file.
     [[nodiscard]] std::uint64_t data_offset() const { return data_offset_; }
 

@@ -3,11 +3,42 @@
 #include <einparallel/io/npy.hpp>
 
 #include <einparallel/io/box_reader.ipp>
+#include <einparallel/io/text.hpp>
 
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// Turns round the bytes of each number.
+EINPARALLEL_INLINE void swap_bytes(void* numbers, std::size_t count, std::size_t bytes) {
+    const auto swap = [&]<class Word>(std::type_identity<Word> /*of so many bytes*/) {
+        auto* at = static_cast<std::byte*>(numbers);
+        for (std::size_t number = 0; number < count; ++number, at += sizeof(Word)) {
+            Word from = 0;
+            Word into = 0;
+            std::memcpy(&from, at, sizeof(Word));
+            for (std::size_t byte = 0; byte < sizeof(Word); ++byte) {  // one instruction
+                into = Word(Word(into << 8U) | Word(from & 0xffU));
+                from = Word(from >> 8U);
+            }
+            std::memcpy(at, &into, sizeof(Word));
+        }
+    };
+    if (bytes == 2) {
+        swap(std::type_identity<std::uint16_t>());
+    } else if (bytes == 4) {
+        swap(std::type_identity<std::uint32_t>());
+    } else {
+        swap(std::type_identity<std::uint64_t>());
+    }
+}
+
+}  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared<detail::input_file>(std::move(path))) {
     unsigned char start[12] = {};
@@ -17,7 +48,7 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
     check(std::string_view(reinterpret_cast<const char*>(start), magic.size()) == magic,
           {"is no .npy file: it does not begin with \\x93NUMPY"});
     const unsigned version = start[6];
-    check(version >= 1 && version <= 3,
+    check(version >= 1 && version <= 3 && start[7] == 0,
           {"is of .npy format ", version, ".", unsigned{start[7]}, "; 1.0, 2.0 and 3.0 can be read"});
     const std::size_t before = version == 1 ? 10 : 12;
     std::uint64_t header_bytes = start[8] + 256U * start[9];
@@ -30,7 +61,8 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
           {"is truncated: its header ends at byte ", data_offset_, ", the file at byte ", file_->size()});
     std::string text(std::size_t(header_bytes), ' ');
     file_->read(text.data(), header_bytes, before);
-    header_ = detail::parse_npy_header(file_->path(), text);
+    check(version < 3 || detail::is_utf8(text), {"has a header of format 3.0 that is no UTF-8"});
+    header_ = detail::parse_npy_header(file_->path(), text, version);
     check_size();
 }
 
@@ -56,6 +88,10 @@ EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination)
         detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region)
             .read(destination);
     }
+    if (header_.is_swapped) {
+        const std::size_t numbers = header_.type.kind == 'c' ? 2 : 1;  // of an element
+        detail::swap_bytes(destination, std::size_t(region.size()) * numbers, header_.type.bytes / numbers);
+    }
 }
 
 EINPARALLEL_SELDOM std::string npy_file::shape_text() const {
@@ -67,11 +103,8 @@ EINPARALLEL_SELDOM std::string npy_file::shape_text() const {
 }
 
 EINPARALLEL_SELDOM void npy_file::check_size() const {
-    const box whole = whole_box(header_.shape);
-    if (whole.empty()) {
-        return;
-    }
     check(is_countable(header_.shape), {"says that its shape is ", shape_text(), ", which is more than 2^59 elements"});
+    const box whole = whole_box(header_.shape);
     const std::uint64_t expected = std::uint64_t(whole.size()) * header_.type.bytes;
     const std::uint64_t present = file_->size() - data_offset_;
     check(present >= expected, {"is truncated: its shape ", shape_text(), " needs ", expected,

@@ -17,11 +17,13 @@ struct npy_header {
     element_type type;
     bool fortran_order = false;
     std::vector<index> shape;
+    bool is_swapped = false;  ///< bytes are in the order of another machine
 };
 
-/// Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }: keys in any order, blanks anywhere, the long
-/// integers (3L, 4L) of Python 2. @throws error for anything else; its sentence begins with the file's path
-EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::string_view text);
+/// Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }: three entries in any order, in any spelling of
+/// Python's; in versions 1 and 2 the long integers (3L, 4L) of Python 2, too. Of entries of one name the last counts,
+/// as in Python. @throws error for anything else; its sentence begins with the file's path
+EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::string_view text, unsigned version = 1);
 
 /// NumPy's spelling of a type: "<f8", "|b1".
 EINPARALLEL_INLINE std::string npy_type_name(element_type type);

@@ -2,149 +2,101 @@
 
 #include <einparallel/io/npy_header.hpp>
 
+#include <einparallel/io/python_literal.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
-#include <initializer_list>
+#include <iterator>
 #include <optional>
-#include <system_error>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Takes a header from the front of its text, piece by piece.
-EINPARALLEL_INLINE class npy_header_parser {
-public:
-    npy_header_parser(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
-
-    npy_header parse() {
-        std::optional<element_type> type;
-        std::optional<bool> order;
-        std::optional<std::vector<index>> shape;
-        expect('{');
-        for (bool more = !take('}'); more;) {
-            const std::string key = quoted();
-            expect(':');
-            if (key == "descr") {
-                type = element();
-            } else if (key == "fortran_order") {
-                order = boolean();
-            } else if (key == "shape") {
-                shape = extents();
-            } else {
-                check(false, {"has the unknown entry '", key, "' in its header"});
-            }
-            more = goes_on('}');
-        }
-        skip_blanks();
-        check(rest_.empty(), {"has text behind the dictionary of its header"});
-        const char* const missing = !type ? "descr" : !order ? "fortran_order" : !shape ? "shape" : "";
-        check(*missing == '\0', {"has no entry '", missing, "' in its header"});
-        return {*type, *order, *std::move(shape)};
-    }
-
-private:
-    void check(bool holds, std::initializer_list<word> otherwise) const {
-        require(holds, {"'", path_, "' "}, otherwise);
-    }
-
-    void skip_blanks() {
-        constexpr std::string_view blanks(" \n\t\r\0", 5);
-        rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
-    }
-
-    bool take(char wanted) {
-        skip_blanks();
-        const bool found = rest_.starts_with(wanted);
-        rest_.remove_prefix(found ? 1 : 0);
-        return found;
-    }
-
-    void expect(char wanted) {
-        check(take(wanted), {"has a header that cannot be read: '", std::string_view(&wanted, 1),
-                             "' is missing before '", rest_.substr(0, 12), "'"});
-    }
-
-    /// Behind an entry of a list: false where the list ends, with or without a comma.
-    bool goes_on(char end) {
-        if (take(',')) {
-            return !take(end);
-        }
-        expect(end);
-        return false;
-    }
-
-    std::string quoted() {
-        skip_blanks();
-        const char quote = rest_.starts_with('"') ? '"' : '\'';
-        expect(quote);
-        const std::size_t end = rest_.find(quote);
-        check(end != std::string_view::npos, {"has a header with an open quotation mark"});
-        std::string word(rest_.substr(0, end));
-        rest_.remove_prefix(end + 1);
-        return word;
-    }
-
-    bool boolean() {
-        skip_blanks();
-        const bool value = rest_.starts_with("True");
-        check(value || rest_.starts_with("False"), {"has a header in which fortran_order is neither True nor False"});
-        rest_.remove_prefix(value ? 4 : 5);
-        return value;
-    }
-
-    index number() {
-        skip_blanks();
-        index value = -1;
-        const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-        check(failure != std::errc::result_out_of_range, {"has a header with an extent above 2^63 - 1"});
-        check(value >= 0 && rest_.front() != '-', {"has a header whose shape is not a tuple of whole numbers"});
-        rest_.remove_prefix(std::size_t(end - rest_.data()));
-        rest_.remove_prefix(rest_.starts_with('L') ? 1 : 0);
-        return value;
-    }
-
-    std::vector<index> extents() {
-        std::vector<index> found;
-        expect('(');
-        for (bool more = !take(')'); more; more = goes_on(')')) {
-            found.push_back(number());
-        }
-        return found;
-    }
-
-    element_type element() {
-        skip_blanks();
-        check(!rest_.starts_with('['), {"holds records, not numbers of one type"});
-        const std::string text = quoted();
-        const bool has_order = !text.empty() && std::string_view("<>=|").find(text[0]) != std::string_view::npos;
-        const char order = has_order ? text[0] : '=';
-        element_type found{' ', 0};
-        if (const std::string_view left = std::string_view(text).substr(has_order ? 1 : 0); !left.empty()) {
-            found.kind = left[0];
-            const char* const last = left.data() + left.size();
-            check(std::from_chars(left.data() + 1, last, found.bytes).ptr == last,
-                  {"holds elements of type '", text, "', which is no number type"});
-        }
-        check(is_element_type(found) && found.kind >= 'a',
-              {"holds elements of type '", text,
-               "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 2, 4 and 8, and complex "
-               "numbers of 8 and 16"});
-        constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
-        check(found.bytes <= 1 || order != other_order,
-              {"holds elements of type '", text, "', whose bytes are in the order of another machine (",
-               other_order == '>' ? "big-endian" : "little-endian", "): convert it before it is read"});
-        return found;
-    }
-
-    const std::string& path_;
-    std::string_view rest_;
+/// A type by a name that numpy.dtype knows.
+struct npy_name {
+    std::string_view name;
+    element_type type;
 };
+/// Letters, which may have an order of bytes before them. long is of 8 bytes, as on all systems but Windows.
+inline constexpr npy_name npy_letters[] = {{"?", {'b', 1}}, {"b", {'i', 1}}, {"B", {'u', 1}}, {"h", {'i', 2}},
+                                           {"H", {'u', 2}}, {"i", {'i', 4}}, {"I", {'u', 4}}, {"l", {'i', 8}},
+                                           {"L", {'u', 8}}, {"q", {'i', 8}}, {"Q", {'u', 8}}, {"n", {'i', 8}},
+                                           {"N", {'u', 8}}, {"p", {'i', 8}}, {"P", {'u', 8}}, {"e", {'f', 2}},
+                                           {"f", {'f', 4}}, {"d", {'f', 8}}, {"F", {'c', 8}}, {"D", {'c', 16}}};
+inline constexpr npy_name npy_words[] = {
+    {"bool", {'b', 1}},      {"bool_", {'b', 1}},   {"int8", {'i', 1}},        {"byte", {'i', 1}},
+    {"int16", {'i', 2}},     {"short", {'i', 2}},   {"int32", {'i', 4}},       {"intc", {'i', 4}},
+    {"int64", {'i', 8}},     {"int", {'i', 8}},     {"int_", {'i', 8}},        {"long", {'i', 8}},
+    {"longlong", {'i', 8}},  {"intp", {'i', 8}},    {"uint8", {'u', 1}},       {"ubyte", {'u', 1}},
+    {"uint16", {'u', 2}},    {"ushort", {'u', 2}},  {"uint32", {'u', 4}},      {"uintc", {'u', 4}},
+    {"uint64", {'u', 8}},    {"uint", {'u', 8}},    {"ulong", {'u', 8}},       {"ulonglong", {'u', 8}},
+    {"uintp", {'u', 8}},     {"float16", {'f', 2}}, {"half", {'f', 2}},        {"float32", {'f', 4}},
+    {"single", {'f', 4}},    {"float64", {'f', 8}}, {"double", {'f', 8}},      {"float", {'f', 8}},
+    {"complex64", {'c', 8}}, {"csingle", {'c', 8}}, {"complex128", {'c', 16}}, {"cdouble", {'c', 16}},
+    {"complex", {'c', 16}}};
 
-EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::string_view text) {
-    return npy_header_parser(path, text).parse();
+/// '<f8', 'd' or 'float64'; of 0 bytes where it is none.
+EINPARALLEL_SELDOM element_type npy_type(std::string_view text, bool has_order) {
+    if (const auto known = find_in(npy_letters, text, &npy_name::name); known != std::end(npy_letters)) {
+        return known->type;
+    }
+    if (const auto known = find_in(npy_words, text, &npy_name::name); !has_order && known != std::end(npy_words)) {
+        return known->type;
+    }
+    element_type found{' ', 0};
+    if (!text.empty()) {
+        found.kind = text[0];
+        const char* const last = text.data() + text.size();
+        if (std::from_chars(text.data() + 1, last, found.bytes).ptr != last) {
+            found.bytes = 0;
+        }
+    }
+    return is_element_type(found) && found.kind >= 'a' ? found : element_type{' ', 0};
+}
+
+EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::string_view text, unsigned version) {
+    using kind = python_value::kind;
+    struct entry {
+        std::string_view key;
+        kind wanted;
+        const char* otherwise;
+        std::optional<python_value> value;
+    };
+    const char* const no_shape = "has a header whose shape is not a tuple of whole numbers";
+    entry entries[] = {
+        {"descr", kind::text, "holds records, not numbers of one type", {}},
+        {"fortran_order", kind::truth, "has a header in which fortran_order is neither True nor False", {}},
+        {"shape", kind::tuple, no_shape, {}}};
+    python_reader reader(path, text, version <= 2);
+    reader.dictionary([&](const std::string& key, const python_value& value) {
+        const auto known = find_in(entries, std::string_view(key), &entry::key);
+        reader.check(known != std::end(entries), {"has the unknown entry '", key, "' in its header"});
+        reader.check(value.is != kind::other, {known->otherwise});
+        known->value = value;
+    });
+    for (const entry& each : entries) {
+        reader.check(each.value.has_value(), {"has no entry '", each.key, "' in its header"});
+        reader.check(each.value->is == each.wanted, {each.otherwise});
+    }
+    const std::string& type = entries[0].value->text;
+    const bool has_order = !type.empty() && std::string_view("<>=|").find(type.front()) != std::string_view::npos;
+    constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
+    npy_header made;
+    made.type = npy_type(std::string_view(type).substr(has_order ? 1 : 0), has_order);
+    reader.check(made.type.bytes > 0,
+                 {"holds elements of type '", type,
+                  "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 2, 4 and 8, and complex "
+                  "numbers of 8 and 16"});
+    made.is_swapped = made.type.bytes > 1 && type.front() == other_order;
+    made.fortran_order = entries[1].value->number != 0;
+    for (const python_value& extent : entries[2].value->items) {
+        reader.check(extent.is == kind::number && extent.number >= 0, {no_shape});
+        made.shape.push_back(extent.number);
+    }
+    return made;
 }
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {

@@ -1,51 +1,28 @@
 #pragma once
 // Files of the safetensors format: names, types and shapes of tensors, and any box of any of them.
 
+#include <einparallel/io/safetensors_header.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace einparallel {
 
-namespace EINPARALLEL_DETAIL {
-
-class input_file;  // io/file.hpp
-
-/// A tensor of a file.
-struct safetensors_entry {
-    element_type type;
-    std::string unknown;  ///< what the file calls a type that is none of ours
-    std::vector<index> shape;
-    std::shared_ptr<const input_file> file;
-    std::uint64_t begin = 0;  ///< of its elements, in bytes from the beginning of the file
-};
-
-/// What the format calls a type: "F32", "BF16". Empty for one that it does not know.
-EINPARALLEL_INLINE std::string_view safetensors_type_name(element_type type);
-
-/// What stands before the elements of tensors that lie one after the other, in this order.
-EINPARALLEL_INLINE std::string safetensors_preamble(const std::vector<std::string>& names,
-                                                    const std::vector<element_type>& types,
-                                                    const std::vector<std::vector<index>>& shapes);
-
-}  // namespace EINPARALLEL_DETAIL
-
 /// A .safetensors file, or the several that an index lists (model.safetensors.index.json), open: the tensors by their
-/// names, and any part of them. F64, F32, F16, BF16, signed and unsigned integers, BOOL; tensors of other types are
-/// listed and not read. A copy refers to the same open files. Threads may read at once. Not collective: a rank that
-/// cannot open it throws alone (load_safetensors of a path says the same on all ranks).
+/// names, and any part of them. F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, signed and unsigned integers, BOOL; tensors
+/// of the format's other types (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ) are listed and not read. A
+/// copy refers to the same open files. Threads may read at once. Not collective: a rank that cannot open it throws
+/// alone (load_safetensors of a path says the same on all ranks).
 class safetensors_file {
 public:
-    /// Opens the file and reads its header. Of the header nothing is believed: offsets must lie in the file, be as long
-    /// as type and shape need, and not overlap. Time: tensors.
+    /// Opens the file and reads its header. Of the header nothing is believed: it is UTF-8 and JSON, no member is given
+    /// twice, tensors are as long as type and shape need, and lie one behind the other from the first byte of the
+    /// elements to the last. Files of an index are in its folder or in folders there. Time: tensors.
     /// @throws error whose sentence begins with the path, and names the tensor
     EINPARALLEL_INLINE explicit safetensors_file(const std::string& path);
 
@@ -54,7 +31,10 @@ public:
     /// Of all tensors, sorted.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
     /// There is a tensor of this name.
-    [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
+    [[nodiscard]] bool contains(const std::string& name) const { return contents_.tensors.contains(name); }
+    /// Pairs of words that say something of the whole file ({"format", "pt"}), as save_safetensors has written them. Of
+    /// an index: those of its files, of which the one listed first counts where two differ.
+    [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
     /// Of a tensor. @throws error where there is none of this name, or of a type that is not read
     ///@{
     [[nodiscard]] element_type type(const std::string& name) const { return entry(name).type; }
@@ -81,7 +61,7 @@ private:
     EINPARALLEL_INLINE [[nodiscard]] const detail::safetensors_entry& entry(const std::string& name) const;
 
     std::string path_;
-    std::map<std::string, detail::safetensors_entry> tensors_;
+    detail::safetensors_contents contents_;
 };
 
 }  // namespace einparallel

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/graph/text.hpp>
+#include <einparallel/io/text.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>

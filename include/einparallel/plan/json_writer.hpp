@@ -1,6 +1,7 @@
 #pragma once
 // JSON, member by member.
 
+#include <einparallel/io/text.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/names.hpp>
 

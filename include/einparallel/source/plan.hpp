@@ -29,7 +29,11 @@
 #include <einparallel/io/json_reader.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
+#include <einparallel/io/python_literal.ipp>
 #include <einparallel/io/safetensors.ipp>
+#include <einparallel/io/safetensors_header.ipp>
+#include <einparallel/io/safetensors_reader.ipp>
+#include <einparallel/io/text.ipp>
 #include <einparallel/layout/cycles.ipp>
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <einparallel/io/text.hpp>
+
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_SELDOM bool is_utf8(std::string_view text) {
+    constexpr unsigned least[] = {0, 0x80, 0x800, 0x10000};  // with so many bytes behind the first
+    for (std::size_t at = 0; at < text.size();) {
+        const auto first = static_cast<unsigned char>(text[at++]);
+        const std::size_t behind = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+        if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 || text.size() - at < behind) {
+            return false;
+        }
+        unsigned code = behind == 0 ? first : first & (0x3fU >> behind);
+        for (const std::size_t end = at + behind; at < end; ++at) {
+            const auto next = static_cast<unsigned char>(text[at]);
+            if (next >> 6U != 2) {
+                return false;
+            }
+            code = code << 6U | (next & 0x3fU);
+        }
+        if (code < least[behind] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+EINPARALLEL_SELDOM void append_utf8(std::string& text, unsigned code) {
+    constexpr unsigned first[] = {0, 0xc0, 0xe0, 0xf0};
+    const int behind = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    text += char(first[behind] | code >> 6 * behind);
+    for (int byte = behind; byte-- > 0;) {
+        text += char(0x80U | (code >> 6 * byte & 0x3fU));
+    }
+}
+
+EINPARALLEL_SELDOM std::string escaped(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string written;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (code < 0x20) {
+            written.append("\\u00").append({digits[code / 16], digits[code % 16]});
+        } else {
+            written.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
+        }
+    }
+    return written;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
