@@ -1,4 +1,4 @@
-# cmake -DSOURCE=<top> -DOUT=<folder> -P einparallel_commit.cmake
+# cmake -DSOURCE=<top> -DOUT=<folder> -DOPTIONS=<text> -P einparallel_commit.cmake
 # Writes OUT/einparallel_commit.h, which one small unit of the compiled library includes, and OUT/version.hpp, which is
 # installed; both say the commit of the sources, and are written only where it changed. `git archive` has written it into
 # the sources themselves. Sources without either, or within another repository, say "unknown".
@@ -27,5 +27,8 @@ if(commit)
     set(line "#define EINPARALLEL_COMMIT \"${commit}\"\n")
     string(REGEX REPLACE "#define EINPARALLEL_COMMIT \"[^\n]*\n" "${line}" version "${version}")
 endif()
+string(REPLACE "\\" "\\\\" options "${OPTIONS}")
+string(REPLACE "\"" "\\\"" options "${options}")
+string(APPEND line "#define EINPARALLEL_BUILD_OPTIONS \"${options}\"\n")
 file(CONFIGURE OUTPUT "${OUT}/einparallel_commit.h" CONTENT "${line}" @ONLY)
 file(CONFIGURE OUTPUT "${OUT}/version.hpp" CONTENT "${version}" @ONLY)

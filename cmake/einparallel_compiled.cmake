@@ -56,11 +56,9 @@ set(einparallel_core_units
 )
 
 einparallel_compile(einparallel_compiled_core UNITS ${einparallel_core_units} LINKS einparallel_core)
-# The commit is looked at in every build, and where it is another one the unit that says it is compiled again.
 add_custom_target(
     einparallel_commit
-    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${einparallel_commit_dir}" -P
-            "${CMAKE_CURRENT_LIST_DIR}/einparallel_commit.cmake"
+    COMMAND ${einparallel_commit_command}
     BYPRODUCTS "${einparallel_commit_dir}/einparallel_commit.h"
     COMMENT "" VERBATIM
 )

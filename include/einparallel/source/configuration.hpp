@@ -34,11 +34,14 @@ namespace EINPARALLEL_DETAIL {
 /// The commit of the library, or "unknown".
 EINPARALLEL_INLINE std::string_view commit();
 
+/// What the library was compiled with: build type, flags and options, where CMake compiled it.
+EINPARALLEL_INLINE std::string build_options();
+
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
 
-/// What to say in a report: version, commit, compiler, MPI, CUDA, BLAS, instruction sets and threads, a line each, of
+/// What to say in a report: version, commit and options, compiler, MPI, CUDA, BLAS, instruction sets and threads, of
 /// the unit that calls it, and of the compiled library where the unit uses one. Prints nothing, sends nothing, and may
 /// be called before MPI_Init.
 template <bool WithMpi = EINPARALLEL_DETAIL_WITH_MPI, bool WithCuda = EINPARALLEL_DETAIL_WITH_CUDA>
@@ -46,14 +49,14 @@ template <bool WithMpi = EINPARALLEL_DETAIL_WITH_MPI, bool WithCuda = EINPARALLE
     std::string text = "einparallel ";
     text.append(version()).append(", commit ").append(detail::commit());
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
-    text.append(", compiled library");
+    text.append(", compiled library: ").append(detail::build_options());
 #else
-    text.append(", header-only");
+    text.append(", header-only: ").append(detail::build_options());
 #endif
 #if defined(__clang__)
-    text.append("\ncompiler: clang ").append(__clang_version__);
+    text.append("\ncompiler of this unit: clang ").append(__clang_version__);
 #elif defined(__GNUC__)
-    text.append("\ncompiler: g++ ").append(__VERSION__);
+    text.append("\ncompiler of this unit: g++ ").append(__VERSION__);
 #endif
     text.append(", C++ of ").append(std::to_string(__cplusplus));
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
