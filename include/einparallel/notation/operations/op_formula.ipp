@@ -22,7 +22,7 @@ struct formula_part {
 /// The name of operand number `leaf` in a formula: a letter, none of which is the f of a function without a name.
 EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
     constexpr std::string_view letters = "xyzuvwabcdeghijklmnopqrst";
-    return leaf < letters.size() ? std::string(1, letters[leaf]) : "x" + std::to_string(leaf);
+    return leaf < letters.size() ? std::string(1, letters[leaf]) : std::string("x").append(std::to_string(leaf));
 }
 
 /// a + b, a*b: with the parentheses that are needed and no others.
@@ -30,9 +30,9 @@ EINPARALLEL_INLINE formula_part infix_part(std::string_view infix, formula_part 
     const bool is_product = infix == "*" || infix == "/" || infix == "%";
     const formula_part::strength_type own = is_product ? formula_part::product : formula_part::sum;
     const bool ordered = infix != "+" && infix != "*";
-    const auto in_parentheses = [](const std::string& text) { return "(" + text + ")"; };
+    const auto in_parentheses = [](const std::string& text) { return std::string("(").append(text).append(")"); };
     std::string text = a.strength < own ? in_parentheses(a.text) : std::move(a.text);
-    text += is_product ? std::string(infix) : " " + std::string(infix) + " ";
+    text.append(is_product ? "" : " ").append(infix).append(is_product ? "" : " ");
     const bool apart = b.strength < own || (b.strength == own && ordered) || b.text.starts_with('-');
     text += apart ? in_parentheses(b.text) : b.text;
     return {std::move(text), own};
