@@ -127,3 +127,9 @@ if(EINPARALLEL_COMPILED)
     endforeach()
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)
+# A project that builds and runs a program on what was installed.
+install(
+    DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/packaging/tests/"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/einparallel/tests"
+    COMPONENT tests
+)

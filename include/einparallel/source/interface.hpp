@@ -8,6 +8,7 @@
 #include <einparallel.hpp>
 // What runs call of core besides.
 #include <einparallel/array/aliasing.hpp>
+#include <einparallel/io/text.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/layout/cycles.hpp>
