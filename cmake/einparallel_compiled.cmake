@@ -20,8 +20,8 @@ function(einparallel_compile target)
     target_compile_definitions(${target} PUBLIC EINPARALLEL_COMPILED=1)
     set_target_properties(
         ${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
-                             INSTALL_RPATH "$ORIGIN" VERSION "${PROJECT_VERSION}"
-                             SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"
+                             INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_RPATH}" VERSION "${PROJECT_VERSION}"
+                             SOVERSION "${PROJECT_VERSION}" # as its symbols, of exactly one version
     )
     # The library's calls of its own functions are its own, so that they can be inlined; and what a shared library lacks
     # is an error where it is linked.

@@ -1,11 +1,15 @@
-# cmake -DSOURCE=<repository> -P packaging.cmake
-# The rendered files are current; no other file of the repository (bench/results apart) has an address of the project
+# cmake -DSOURCE=<repository> -DOUT=<folder> -P packaging.cmake
+# The rendered files are current, and the recipes can be rendered (into OUT); no other file of the repository (bench/results apart) has an address of the project
 # other than those of cmake/packaging/project.json, or says a version of the project.
 
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(SOURCE "${SOURCE}" ABSOLUTE)
 execute_process(
     COMMAND "${CMAKE_COMMAND}" -DCHECK=ON -P "${SOURCE}/cmake/packaging/render.cmake" COMMAND_ERROR_IS_FATAL ANY
+)
+execute_process(
+    COMMAND "${CMAKE_COMMAND}" "-DOUT=${OUT}" -P "${SOURCE}/cmake/packaging/render.cmake"
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY
 )
 include("${SOURCE}/cmake/packaging/project.cmake")
 include("${SOURCE}/cmake/einparallel_version.cmake")

@@ -4,7 +4,7 @@
 # OUT/<kind>/* instead.
 #
 #   @NAME@ @TITLE@ @SUMMARY@ @HOMEPAGE@ @AUTHORS@ @CONTACT@ @LICENSE@   project.json
-#   @VERSION@ @SOVERSION@                                               einparallel/notation/version.hpp
+#   @VERSION@                                                           einparallel/notation/version.hpp
 #   @DATE@ @DATE_RFC2822@                                               the latest release in CHANGELOG.md
 #   @SHA256@ @SHA512@                                                   of ARCHIVE; zeros without one
 #   @DATE_LONG@                                                         the date as 01 January 2026
@@ -18,7 +18,6 @@ foreach(key IN ITEMS name title summary homepage authors contact license)
 endforeach()
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 set(VERSION "${einparallel_version}")
-string(REGEX MATCH "^[0-9]+[.][0-9]+" SOVERSION "${VERSION}")
 
 file(STRINGS "${root}/CHANGELOG.md" releases REGEX "^## [[]?[0-9]+[.][0-9]+[.][0-9]+")
 list(POP_FRONT releases release)
