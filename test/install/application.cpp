@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-static_assert(EINPARALLEL_VERSION == 300 && ep::version() == "0.3.0");
+static_assert(EINPARALLEL_VERSION == 300 && einparallel::version() == "0.3.0");
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
