@@ -8,11 +8,44 @@
 #                                        einparallel::blas    a BLAS (LP64 or ILP64) for plain matrix products;
 #                                                             BLA_VENDOR, BLA_SIZEOF_INTEGER and BLA_STATIC choose
 
+# einparallel_find_privately(<package> <argument>...): its imported targets stay, and no variable and no entry of the
+# cache, which the application's own search for the package would meet. Which MPI it was is remembered under a name of
+# our own, so that configuring again finds the same one.
+function(einparallel_find_privately package)
+    get_cmake_property(before CACHE_VARIABLES)
+    if(package STREQUAL "MPI" AND EINPARALLEL_MPI_CXX_COMPILER AND NOT DEFINED MPI_CXX_COMPILER)
+        set(MPI_CXX_COMPILER "${EINPARALLEL_MPI_CXX_COMPILER}" CACHE FILEPATH "MPI's compiler wrapper")
+    endif()
+    find_package(${package} QUIET ${ARGN})
+    set(found "${MPI_CXX_COMPILER}")
+    get_cmake_property(after CACHE_VARIABLES)
+    list(REMOVE_ITEM after ${before})
+    foreach(variable IN LISTS after)
+        unset(${variable} CACHE)
+    endforeach()
+    if(package STREQUAL "MPI")
+        set(einparallel_mpi_compiler "${found}" PARENT_SCOPE)
+        if(found)
+            set(EINPARALLEL_MPI_CXX_COMPILER "${found}" CACHE INTERNAL "the MPI that was found")
+        endif()
+    endif()
+endfunction()
+
+# At the end of the project: its own search may have found another MPI than was there when the library looked.
+function(einparallel_compare_mpi)
+    if(MPI_CXX_COMPILER AND EINPARALLEL_MPI_CXX_COMPILER AND NOT MPI_CXX_COMPILER STREQUAL EINPARALLEL_MPI_CXX_COMPILER)
+        message(
+            WARNING
+                "einparallel runs over ${EINPARALLEL_MPI_NAME}, ${EINPARALLEL_MPI_CXX_COMPILER}, and this project has found ${MPI_CXX_COMPILER} after it: choose MPI before einparallel is looked for."
+        )
+    endif()
+endfunction()
+
 # Boost's own package, where the application has it or says where it is; else the folder that has boost/hana.hpp.
 macro(einparallel_find_hana)
     if(NOT TARGET einparallel::hana)
         if(NOT TARGET Boost::headers AND (Boost_DIR OR CMAKE_FIND_PACKAGE_PREFER_CONFIG))
-            find_package(Boost QUIET CONFIG)
+            einparallel_find_privately(Boost CONFIG)
         endif()
         if(NOT TARGET Boost::headers)
             find_path(
@@ -23,7 +56,7 @@ macro(einparallel_find_hana)
             )
             mark_as_advanced(EINPARALLEL_HANA_INCLUDE_DIR)
             if(NOT EINPARALLEL_HANA_INCLUDE_DIR)
-                find_package(Boost QUIET CONFIG)
+                einparallel_find_privately(Boost CONFIG)
             endif()
         endif()
         if(TARGET Boost::headers)
@@ -36,19 +69,6 @@ macro(einparallel_find_hana)
     endif()
 endmacro()
 
-# einparallel_find_privately(<package> <argument>...): its imported targets stay, and no variable and no entry of the
-# cache, which the application's own search for the package would meet.
-function(einparallel_find_privately package)
-    get_cmake_property(before CACHE_VARIABLES)
-    find_package(${package} QUIET ${ARGN})
-    set(einparallel_mpi_compiler "${MPI_CXX_COMPILER}" PARENT_SCOPE)
-    get_cmake_property(after CACHE_VARIABLES)
-    list(REMOVE_ITEM after ${before})
-    foreach(variable IN LISTS after)
-        unset(${variable} CACHE)
-    endforeach()
-endfunction()
-
 # einparallel_find_mpi(): MPI::MPI_CXX, that of the application where it has found one. EINPARALLEL_MPI_NAME is its name
 # and version, EINPARALLEL_MPI_FAMILY what it shares its binary interface with (mpich, openmpi, smpi or mpi: the suffix of
 # the compiled library's symbol), EINPARALLEL_MPI_STANDARD the version of the standard. The compiler reads them from
@@ -56,6 +76,7 @@ endfunction()
 macro(einparallel_find_mpi)
     if(NOT TARGET MPI::MPI_CXX)
         einparallel_find_privately(MPI COMPONENTS CXX)
+        cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL einparallel_compare_mpi)
     else()
         set(einparallel_mpi_compiler "${MPI_CXX_COMPILER}")
     endif()

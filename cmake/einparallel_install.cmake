@@ -6,6 +6,16 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(einparallel_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/einparallel")
+# Relative to the prefix, wherever it is: CMake 3.25 puts the prefix before an absolute folder of headers.
+set(einparallel_include_destination "${CMAKE_INSTALL_INCLUDEDIR}")
+if(IS_ABSOLUTE "${einparallel_include_destination}")
+    file(RELATIVE_PATH einparallel_include_destination "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+# Components of an application that installs the library with itself are told apart from its own.
+set(einparallel_component "")
+if(NOT PROJECT_IS_TOP_LEVEL)
+    set(einparallel_component "einparallel_")
+endif()
 
 # einparallel_export(<name> <component> <target>...): the package reads einparallel<name>Targets.cmake where the
 # application has what these targets need. Each set has a file of its own, because another MPI than the one that a
@@ -14,23 +24,23 @@ function(einparallel_export name component)
     install(
         TARGETS ${ARGN}
         EXPORT einparallel${name}Targets
-        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
-        FILE_SET definitions DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
+        FILE_SET HEADERS DESTINATION "${einparallel_include_destination}" COMPONENT ${einparallel_component}headers
+        FILE_SET definitions DESTINATION "${einparallel_include_destination}" COMPONENT ${einparallel_component}headers
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${einparallel_component}libraries
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${einparallel_component}libraries
     )
     install(
         EXPORT einparallel${name}Targets
         NAMESPACE einparallel::
         DESTINATION "${einparallel_package_dir}"
-        COMPONENT ${component}
+        COMPONENT ${einparallel_component}${component}
     )
 endfunction()
 
 install(
     FILES "${einparallel_commit_dir}/version.hpp"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/einparallel/notation"
-    COMPONENT headers
+    DESTINATION "${einparallel_include_destination}/einparallel/notation"
+    COMPONENT ${einparallel_component}headers
 )
 einparallel_export("" headers einparallel_core einparallel_einparallel)
 einparallel_export(DeviceHeaders headers einparallel_cuda_headers)
@@ -41,8 +51,8 @@ else()
     foreach(einparallel_room IN ITEMS mpi run data)
         install(
             DIRECTORY "${einparallel_include_dir}/einparallel/${einparallel_room}"
-            DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/einparallel"
-            COMPONENT headers
+            DESTINATION "${einparallel_include_destination}/einparallel"
+            COMPONENT ${einparallel_component}headers
             FILES_MATCHING
             PATTERN "*.?pp"
         )
@@ -64,10 +74,8 @@ set(einparallel_installed_mpi "${EINPARALLEL_MPI}")
 if(EINPARALLEL_WITH_MPI)
     set(einparallel_installed_mpi ON)
 endif()
-configure_package_config_file(
-    "${CMAKE_CURRENT_LIST_DIR}/einparallelConfig.cmake.in" "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfig.cmake"
-    INSTALL_DESTINATION "${einparallel_package_dir}"
-    NO_SET_AND_CHECK_MACRO
+configure_file(
+    "${CMAKE_CURRENT_LIST_DIR}/einparallelConfig.cmake.in" "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfig.cmake" @ONLY
 )
 # The headers alone suit every machine.
 set(einparallel_arch_independent "")
@@ -84,7 +92,7 @@ install(
           "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfigVersion.cmake"
           "${CMAKE_CURRENT_LIST_DIR}/einparallel_dependencies.cmake"
     DESTINATION "${einparallel_package_dir}"
-    COMPONENT headers
+    COMPONENT ${einparallel_component}headers
 )
 # For builds without CMake: `pkg-config --cflags --libs einparallel`, and einparallel-mpi with an MPI compiler wrapper.
 if(EINPARALLEL_COMPILED)
@@ -122,14 +130,14 @@ if(EINPARALLEL_COMPILED)
         install(
             FILES "${CMAKE_CURRENT_BINARY_DIR}/${einparallel_pc_name}.pc"
             DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
-            COMPONENT libraries
+            COMPONENT ${einparallel_component}libraries
         )
     endforeach()
 endif()
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/einparallel" COMPONENT ${einparallel_component}headers)
 # A project that builds and runs a program on what was installed.
 install(
     DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/packaging/tests/"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/einparallel/tests"
-    COMPONENT tests
+    COMPONENT ${einparallel_component}tests
 )

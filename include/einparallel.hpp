@@ -5,6 +5,8 @@
 
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "einparallel: this unit is compiled as an older C++ than C++20: -std=c++20"
+#elif defined(__GNUC__) && !defined(__EXCEPTIONS) && !defined(__CUDACC__)
+#error "einparallel: mistakes are exceptions, and this unit is compiled with -fno-exceptions"
 #else
 
 #include <einparallel/source/macros_away.hpp>

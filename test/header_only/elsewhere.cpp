@@ -8,7 +8,7 @@
 namespace ep = einparallel;
 
 #if defined(None)
-#if max(3, 4) != 4 || min(3, 4) != 3 || None != 0L || minor(7) != 7
+#if max(3, 4) != 4 || min(3, 4) != 3 || N != 100 || None != 0L || minor(7) != 7
 #error "the application's macros were not given back"
 #endif
 #endif
@@ -16,12 +16,12 @@ namespace ep = einparallel;
 namespace {
 
 struct least {
-    template <class T>
-    static constexpr T identity() {
-        return T(1000);
+    template <class Value>
+    static constexpr Value identity() {
+        return Value(1000);
     }
-    template <class T>
-    T operator()(T a, T b) const {
+    template <class Value>
+    Value operator()(Value a, Value b) const {
         return b < a ? b : a;
     }
     static constexpr bool associative_commutative = true;
@@ -32,14 +32,14 @@ double on_arrays() {
     ep::array<double, 2> A({3, 4});
     ep::array<double, 2> B({4, 5});
     ep::array<double, 2> C;
-    const ep::array<int, 2> N({3, 4});
+    const ep::array<int, 2> counts({3, 4});
     ep::array<std::complex<float>, 2> Z;
     const ep::array<ep::float16, 2> H({3, 4});
     C(i, k) = A(i, j) * B(j, k);
     C(i, k) += A(i, j) * B(j, k) - C(i, k);
     ep::array<double, 1> m;
-    m(i) = ep::reduce(least{}, A(i, j) + N(i, j));
-    Z(j, i) = N(i, j) * H(i, j);
+    m(i) = ep::reduce(least{}, A(i, j) + counts(i, j));
+    Z(j, i) = counts(i, j) * H(i, j);
     m(i) += where(m(i) > 2.0, log1p(exp(m(i))), 0.0);
     ep::array<double, 1> sums;
     sums(i) = ep::cumsum(i, m(i));

@@ -29,6 +29,14 @@
 #define Bool int
 #define Status int
 #define Success 0
+// Numerical programs
+#define N 100
+#define M 200
+#define T 0.5
+#define U 1.5
+#define Rank 3
+#define error(text) ((void)(text))
+#define expect(condition) ((void)(condition))
 // C libraries
 #define major(device) (device)
 #define minor(device) (device)

@@ -173,7 +173,7 @@ if(text MATCHES "installed_mpi_standard \"[0-9]" AND EXISTS "${config}/../einpar
     string(REGEX REPLACE "(installed_mpi_family) \"[^\"]*\"" "\\1 \"another\"" text "${text}")
     file(WRITE "${config}" "${text}")
     offers("${WORK}/all" ""
-           "the header-only targets alone are offered, not einparallel::compiled_mpi and einparallel::compiled, because its libraries were compiled with Another MPI 7.8 (MPI 4.0), and this project's MPI is"
+           "einparallel::compiled_mpi and einparallel::compiled are not offered, only the header-only targets run over MPI, because its libraries were compiled with Another MPI 7.8 (MPI 4.0), and this project's MPI is"
     )
     if(NOT offered MATCHES "core;mpi;einparallel;compiled_core" OR offered MATCHES "compiled_mpi|compiled;|compiled$")
         message(FATAL_ERROR "Beside another MPI these are offered: ${offered}.")

@@ -65,7 +65,7 @@ void save_npy(const Path& path, const Elements& elements) {
 /// so that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
 ///
 ///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}}, {{"format", "pt"}});
-/// @param metadata  pairs of words that say something of the whole file, which ep::safetensors_file::metadata()
+/// The metadata are pairs of words that say something of the whole file, which ep::safetensors_file::metadata()
 /// returns; loaders of transformers want {"format", "pt"}. Names and words are UTF-8, of any characters.
 /// @throws error, the same on every rank, where a name is used twice or no UTF-8, an element type is none of the
 /// format's (std::complex<double>), paths, names, metadata or tensors are not the same on all ranks, or the file cannot

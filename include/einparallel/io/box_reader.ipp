@@ -23,8 +23,13 @@ public:
     box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region)
         : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order) {
-        bounds_ = bounds;
-        region_ = region.sides;
+        // Dimensions of extent 1, of which a file may have as many as it likes, are none: others are less than 64.
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            if (bounds[dimension] != 1) {
+                bounds_.push_back(bounds[dimension]);
+                region_.push_back(region.sides[dimension]);
+            }
+        }
         if (turned_) {
             std::reverse(bounds_.begin(), bounds_.end());
             std::reverse(region_.begin(), region_.end());

@@ -67,7 +67,7 @@ class input_file : public open_file {
 public:
     /// @throws error where the path names no file that can be read
     EINPARALLEL_INLINE explicit input_file(std::string path)
-        : open_file(std::move(path), O_RDONLY, "cannot be opened") {
+        : open_file(std::move(path), O_RDONLY | O_NONBLOCK, "cannot be opened") {  // a pipe is refused, not waited for
         struct stat status {};
         require(::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode), {"'", path_, "' is not a regular file"});
         size_ = std::uint64_t(status.st_size);

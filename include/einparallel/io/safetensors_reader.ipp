@@ -142,12 +142,20 @@ private:
     std::vector<std::tuple<index, index, std::string>> places_;  ///< begin and end in the data
 };
 
-/// A relative path of which no folder is the one above.
-EINPARALLEL_SELDOM bool stays_inside(const std::string& path) {
-    bool inside = !path.starts_with('/') && path.find('\0') == std::string::npos;
-    for (std::size_t begin = 0; inside && begin <= path.size();) {
+/// The one spelling of a relative path, "a/b" for "./a//b"; nothing where it leads out of the folder.
+EINPARALLEL_SELDOM std::optional<std::string> path_inside(const std::string& path) {
+    if (path.starts_with('/') || path.find('\0') != std::string::npos) {
+        return std::nullopt;
+    }
+    std::string inside;
+    for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find('/', begin), path.size());
-        inside = path.compare(begin, end - begin, "..") != 0;
+        const std::string part = path.substr(begin, end - begin);
+        if (part == "..") {
+            return std::nullopt;
+        } else if (!part.empty() && part != ".") {
+            inside.append(inside.empty() ? "" : "/").append(part);
+        }
         begin = end + 1;
     }
     return inside;
@@ -173,10 +181,11 @@ EINPARALLEL_SELDOM safetensors_contents read_safetensors_index(const std::string
         is_listed = true;
         header.object([&](const std::string& name) {
             const std::string own = header.text();
-            header.check(stays_inside(own), {"lists the file '", own, "', which is outside of its folder"});
-            auto known = files.find(own);
+            const std::optional<std::string> inside = path_inside(own);
+            header.check(inside.has_value(), {"lists the file '", own, "', which is outside of its folder"});
+            auto known = files.find(*inside);
             if (known == files.end()) {
-                known = files.emplace(own, safetensors_reader(folder + own).read()).first;
+                known = files.emplace(*inside, safetensors_reader(folder + *inside).read()).first;
                 all.metadata.insert(known->second.metadata.begin(), known->second.metadata.end());
             }
             const auto found = known->second.tensors.find(name);

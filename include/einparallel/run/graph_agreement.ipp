@@ -167,7 +167,7 @@ private:
         for (const auto& [word, functions] : {std::pair(" at", &read.at), std::pair(" where", &read.where)}) {
             for (const index_function& each : *functions) {
                 text.append(word).append(" ") += function_text(each, names) + (each.is_whole ? "" : ";") +
-                        (functions == &read.where ? " < " + std::to_string(each.extent) : "");
+                                                 (functions == &read.where ? " < " + std::to_string(each.extent) : "");
             }
         }
         return text;

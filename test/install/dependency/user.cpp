@@ -7,4 +7,6 @@
 #error "einparallel::mpi sets none of its macros"
 #endif
 
-int main() { return einparallel::version().empty() ? 1 : 0; }
+int main() {
+    return einparallel::version().empty() ? 1 : 0;
+}

@@ -70,10 +70,9 @@ EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, std::vecto
     at.insert(at.end(), conditions.begin(), conditions.end());
     const std::vector<label_id> labels = labels_in(at);
     const std::vector<interval> ranges = ranges_of(labels, extents);
-    return {view_vertex(
-                tensor.handle, at, labels, ranges,
-                view_vertex(scalar_vertex(tensor.handle->element, 0), std::array<index_function, 1>{}, labels, ranges)),
-            labels, tensor.scale};
+    const std::array<index_function, 1> nowhere{};
+    const auto zeros = view_vertex(scalar_vertex(tensor.handle->element, 0), nowhere, labels, ranges);
+    return {view_vertex(tensor.handle, at, labels, ranges, zeros), labels, tensor.scale};
 }
 
 EINPARALLEL_SELDOM std::vector<index_function> at_labels(label_span labels) {
