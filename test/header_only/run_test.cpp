@@ -38,6 +38,19 @@ struct recorded {
 
 }  // namespace
 
+TEST_CASE("the configuration is lines of words, of a unit with MPI") {
+    const std::string text = ep::configuration();
+    CHECK(text.starts_with("einparallel " + std::string(ep::version()) + ", commit "));
+    CHECK(text.find("header-only") != std::string::npos);
+    CHECK(text.find("\nMPI: ") != std::string::npos);
+    CHECK(text.find("none in this unit; ") == std::string::npos);
+    bool is_printable = true;
+    for (const char letter : text) {
+        is_printable = is_printable && (letter == '\n' || (letter >= ' ' && letter <= '~'));
+    }
+    CHECK(is_printable);
+}
+
 TEST_CASE("a plan runs with one value after another, and its results are gathered and fetched") {
     ep::context world(MPI_COMM_WORLD);
     const recorded graph;

@@ -6,6 +6,8 @@
 
 #include <einparallel/io/npy.hpp>
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <complex>
 #include <cstdint>
@@ -339,6 +341,35 @@ TEST_CASE("a truncated file is noticed when it is opened, with both numbers of b
                        opened.read_box(ep::whole_box({5, 3}), all.data());
                    }),
                    "became shorter"));
+}
+
+TEST_CASE("a pipe is refused, and not waited for") {
+    const temporary_file pipe("pipe");
+    REQUIRE(::mkfifo(pipe.path.c_str(), 0600) == 0);
+    CHECK(mentions(refusal(pipe.path), "is not a regular file"));
+}
+
+TEST_CASE("very many dimensions, all but two of extent 1, in both orders") {
+    for (const bool fortran : {false, true}) {
+        constexpr std::size_t ones = 100000;
+        std::string shape = "(3, ";
+        for (std::size_t each = 0; each < ones; ++each) {
+            shape += "1, ";
+        }
+        std::string header = "{'descr': '|u1', 'fortran_order': ";
+        header.append(fortran ? "True" : "False").append(", 'shape': ").append(shape).append("2), }\n");
+        std::string bytes("\x93NUMPY\x02\x00", 8);
+        for (std::size_t shift = 0; shift < 32; shift += 8) {
+            bytes += char(header.size() >> shift & 255U);
+        }
+        const temporary_file file("deep");
+        file.write(bytes + header + std::string("\x01\x02\x03\x04\x05\x06"));
+        const ep::npy_file opened{file.path};
+        std::vector<std::uint8_t> read(6);
+        opened.read_box(ep::whole_box(opened.shape()), read.data());
+        CHECK(read ==
+              (fortran ? std::vector<std::uint8_t>{1, 4, 2, 5, 3, 6} : std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6}));
+    }
 }
 
 TEST_CASE("another type, another rank and a box outside of the array are refused") {

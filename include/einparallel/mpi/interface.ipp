@@ -15,7 +15,7 @@ EINPARALLEL_SELDOM std::string mpi_library() {
     std::string line;
     for (const char letter : std::string_view(said.data(), std::size_t(length))) {
         const bool is_blank = letter == ' ' || letter == '\t';
-        if (letter == '\n') {
+        if (letter == '\n' || letter == '\0') {  // Open MPI counts the end of its text
             break;
         } else if (!is_blank || (!line.empty() && line.back() != ' ')) {
             line += is_blank ? ' ' : letter;

@@ -17,11 +17,15 @@ EINPARALLEL_INLINE std::string build_options() {
 #if defined(EINPARALLEL_BUILD_OPTIONS)
     return EINPARALLEL_BUILD_OPTIONS;
 #else
-    std::string options = "compiled by hand";
-#if defined(__OPTIMIZE__)
-    options += ", optimised";
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+    std::string options = "compiled by hand, ";
 #else
-    options += ", not optimised";
+    std::string options;
+#endif
+#if defined(__OPTIMIZE__)
+    options += "optimised";
+#else
+    options += "not optimised";
 #endif
 #if defined(__AVX512F__)
     options += ", for AVX-512";
