@@ -13,7 +13,7 @@
 # our own, so that configuring again finds the same one.
 function(einparallel_find_privately package)
     get_cmake_property(before CACHE_VARIABLES)
-    if(package STREQUAL "MPI" AND EINPARALLEL_MPI_CXX_COMPILER AND NOT DEFINED MPI_CXX_COMPILER)
+    if(package STREQUAL "MPI" AND EXISTS "${EINPARALLEL_MPI_CXX_COMPILER}" AND NOT DEFINED MPI_CXX_COMPILER)
         set(MPI_CXX_COMPILER "${EINPARALLEL_MPI_CXX_COMPILER}" CACHE FILEPATH "MPI's compiler wrapper")
     endif()
     find_package(${package} QUIET ${ARGN})
