@@ -49,8 +49,8 @@ has_header() {
 }
 
 # MPICH's compiler wrapper and, on a second line, its launcher, where other MPIs may be installed beside it: mpicxx and
-# mpiexec belong to whichever was installed last. Nothing where MPI_HOME says which to take. These
-# scripts alone prefer an MPI: the library takes the application's.
+# mpiexec belong to whichever was installed last. Nothing where MPI_HOME says which to take. These scripts alone prefer
+# an MPI: the library takes the application's.
 mpich() {
     local folder
     if [ -n "${MPI_HOME:-}" ]; then

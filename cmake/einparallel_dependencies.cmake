@@ -2,11 +2,11 @@
 # application decides: a target that it has already is taken, and what is looked for is found by CMake's own modules
 # with their own rules. Nothing is set for them, and the cache gets no entry of ours but EINPARALLEL_*.
 #
-#   einparallel_find_hana()              einparallel::hana    Boost's headers
-#   einparallel_find_mpi()               MPI::MPI_CXX         where there is an MPI for C++; says which
-#   einparallel_local_targets(<part>...) einparallel::openmp  threads inside a contraction
-#                                        einparallel::blas    a BLAS (LP64 or ILP64) for plain matrix products;
-#                                                             BLA_VENDOR, BLA_SIZEOF_INTEGER and BLA_STATIC choose
+#   einparallel_find_hana()                      einparallel::hana    Boost's headers
+#   einparallel_find_mpi()                       MPI::MPI_CXX         where there is an MPI for C++; says which
+#   einparallel_local_targets(<looks> <part>...) einparallel::openmp  threads inside a contraction
+#                                                einparallel::blas    a BLAS (LP64 or ILP64) for plain matrix products;
+#                                                                     BLA_VENDOR, BLA_SIZEOF_INTEGER, BLA_STATIC choose
 
 # einparallel_find_privately(<package> <argument>...): its imported targets stay, and no variable and no entry of the
 # cache, which the application's own search for the package would meet. Which MPI it was is remembered under a name of
@@ -97,22 +97,29 @@ function(einparallel_name_mpi)
 #include <mpi.h>
 #define TEXT(x) LETTERS(x)
 #define LETTERS(x) #x
-#define TRIPLE(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
 #if defined(SMPI_H)
-#pragma message("{smpi|SMPI|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "smpi"
+#define NAME "SMPI"
 #elif defined(OPEN_MPI)
-#pragma message("{openmpi|Open MPI " TRIPLE(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION) "|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "openmpi"
+#define NAME "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
 #elif defined(I_MPI_VERSION)
-#pragma message("{mpich|Intel MPI " I_MPI_VERSION "|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "mpich"
+#define NAME "Intel MPI " I_MPI_VERSION
 #elif defined(MVAPICH2_VERSION)
-#pragma message("{mpich|MVAPICH2 " MVAPICH2_VERSION "|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "mpich"
+#define NAME "MVAPICH2 " MVAPICH2_VERSION
 #elif defined(CRAY_MPICH_VERSION)
-#pragma message("{mpich|Cray MPICH " TEXT(CRAY_MPICH_VERSION) "|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "mpich"
+#define NAME "Cray MPICH " TEXT(CRAY_MPICH_VERSION)
 #elif defined(MPICH_VERSION)
-#pragma message("{mpich|MPICH " MPICH_VERSION "|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "mpich"
+#define NAME "MPICH " MPICH_VERSION
 #else
-#pragma message("{mpi|an MPI|" TRIPLE(MPI_VERSION, MPI_SUBVERSION, 0) "}")
+#define FAMILY "mpi"
+#define NAME "an MPI"
 #endif
+#pragma message("{" FAMILY "|" NAME "|" TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION) "}")
 ]])
         set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
         try_compile(
@@ -125,7 +132,7 @@ function(einparallel_name_mpi)
         set(name "MPI")
         set(standard "${MPI_CXX_VERSION}")
         # The message itself, not the line of the source that some compilers print beside it.
-        if(output MATCHES "{(smpi|openmpi|mpich|mpi)\\|([^|\"}]*)\\|([0-9]+\\.[0-9]+)\\.0}")
+        if(output MATCHES "{(smpi|openmpi|mpich|mpi)\\|([^|\"}]*)\\|([0-9]+\\.[0-9]+)}")
             set(family "${CMAKE_MATCH_1}")
             set(name "${CMAKE_MATCH_2}")
             set(standard "${CMAKE_MATCH_3}")
