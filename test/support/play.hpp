@@ -237,7 +237,7 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
     std::vector<strided_block> operands;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         operands.push_back({memory.first(call.operands[operand], touched.reads[operand].region),
-                            element_type_of<double>(), call.rows.operand_labels(of.form, operand), strides[operand]});
+                            element_type_of<double>(), call.labels_of(of.form, operand), strides[operand]});
     }
     const std::vector<index> output_strides = memory.strides(call.output);
     const block_call blocks{extents,

@@ -8,6 +8,7 @@
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -49,11 +50,10 @@ struct array_leaves {
         return held;
     }
     template <class T, std::size_t Rank, std::size_t Labels>
-    static auto at(const array_operand<T, Rank>& held, std::span<const index_function> functions,
+    static auto at(const array_operand<T, Rank>& held, const affine_map& where,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         array_operand<T, Labels> made;
-        made.data =
-            element_behind(held.data, strides_of_read(functions, labels, no_box(Rank), held.strides, made.strides));
+        made.data = element_behind(held.data, where.strides_along(labels, no_box(Rank), held.strides, made.strides));
         return part(made, ranges);
     }
     template <class T, std::size_t Rank, class... Where>
@@ -62,7 +62,7 @@ struct array_leaves {
         return owned_operand<T, std::remove_const_t<decltype(made)>::rank>{made, held.owner};
     }
     template <class T, std::size_t Rank, std::size_t Labels>
-    static auto at(const joined_operand<T, Rank>& held, std::span<const index_function> functions,
+    static auto at(const joined_operand<T, Rank>& held, const affine_map& where,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         struct joined_pieces : operand_pieces {
             joined_operand<T, Rank> joined;
@@ -70,13 +70,8 @@ struct array_leaves {
         const auto made = std::make_shared<joined_pieces>();
         made->joined = held;
         made->elsewhere = &made->joined.value;
-        made->at.assign(functions.begin(), functions.end());
-        for (index_function& at : made->at) {
-            for (const index_term& term : at.terms) {
-                at.constant +=
-                    term.coefficient * ranges[std::size_t(find_in(labels, term.label) - labels.begin())].begin;
-            }
-        }
+        made->at = where.shifted(
+            [&](label_id label) { return ranges[std::size_t(find_in(labels, label) - labels.begin())].begin; });
         for (const auto& part : held.parts) {
             box& region = made->boxes.emplace_back();
             for (std::size_t dimension = 0; dimension < Rank; ++dimension) {

@@ -10,98 +10,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The last dimension that the function of one runs through.
-EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> at, std::size_t dimension) {
-    while (dimension + 1 < at.size() && at[dimension + 1].is_fused) {
-        ++dimension;
-    }
-    return dimension;
-}
-
-EINPARALLEL_INLINE box fused_box(std::span<const index_function> at, index_span bounds, box region) {
-    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        interval& side = region.sides[dimension];
-        for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
-            const interval next = std::exchange(region.sides[++dimension], {0, 1});
-            side = side.empty() || next.empty() ? interval{}
-                                                : interval{side.begin * bounds[dimension] + next.begin,
-                                                           (side.end - 1) * bounds[dimension] + next.end};
-        }
-    }
-    return region;
-}
-
-EINPARALLEL_INLINE box unfused_box(std::span<const index_function> at, index_span bounds, box region) {
-    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        const std::size_t last = last_fused(at, dimension);
-        if (last == dimension) {
-            continue;
-        }
-        index inner = element_count(bounds.subspan(dimension, last + 1 - dimension));
-        interval rest = intersect(region.sides[dimension], {0, inner});
-        bool is_whole = false;  // of rows that follow each other, all
-        for (; dimension <= last; ++dimension) {
-            interval& side = region.sides[dimension];
-            inner /= bounds[dimension];
-            side = is_whole ? interval{0, bounds[dimension]} : interval{rest.begin / inner, (rest.end - 1) / inner + 1};
-            side.end = rest.empty() ? side.begin : side.end;
-            is_whole = is_whole || side.size() > 1;
-            rest = {rest.begin - side.begin * inner, rest.end - side.begin * inner};
-        }
-        dimension = last;
-    }
-    return region;
-}
-
-EINPARALLEL_INLINE index strides_of_read(std::span<const index_function> at, label_span labels, const box& region,
-                                         index_span strides, std::span<index> made, index_span bounds) {
-    std::fill(made.begin(), made.end(), 0);
-    index first = 0;
-    for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-        const index_function& function = at[dimension];
-        index begin = region.sides[dimension].begin;
-        for (const std::size_t last = last_fused(at, dimension); dimension < last;) {
-            ++dimension;
-            begin = begin * bounds[dimension] + region.sides[dimension].begin;
-        }
-        first += (function.constant - begin) * strides[dimension];
-        for (const index_term& term : function.terms) {
-            made[std::size_t(find_in(labels, term.label) - labels.begin())] += term.coefficient * strides[dimension];
-        }
-    }
-    return first;
-}
-
-EINPARALLEL_INLINE std::vector<index_function> reshaping(index_span bounds, index_span extents) {
-    std::vector<index_function> at(bounds.size());
-    std::size_t label = 0;
-    for (std::size_t dimension = 0; dimension < bounds.size() && element_count(bounds) > 0; ++dimension) {
-        index_function& function = at[dimension];
-        const std::size_t first = label;
-        const std::size_t outermost = dimension;
-        index here = bounds[dimension];
-        for (index there = 1; here > 1 && there != here;) {  // as many elements on both sides
-            if (there < here) {
-                there *= extents[label++];
-            } else {
-                at[++dimension].is_fused = true;
-                here *= bounds[dimension];
-            }
-        }
-        index stride = here;
-        for (std::size_t each = first; each < label; ++each) {
-            stride /= extents[each];
-            if (extents[each] > 1) {
-                function.terms.push_back({label_id(each), stride});
-            }
-        }
-        function.is_whole = function.terms.size() == 1 && dimension == outermost;
-    }
-    return at;
-}
-
 EINPARALLEL_INLINE void cut_into_boxes(
-    const std::vector<interval>& ranges, std::span<const boxed_read> reads, label_span output,
+    const std::vector<interval>& ranges, std::span<const boxed_read* const> reads, label_span output,
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
     std::vector<interval> part = ranges;
     const auto range = [&](label_id label) -> interval& { return part[std::size_t(label)]; };
@@ -140,18 +50,19 @@ EINPARALLEL_INLINE void cut_into_boxes(
     const auto compute = [&](const auto& again) -> void {
         std::vector<std::size_t> found(reads.size(), in_no_box);
         for (std::size_t number = 0; number < reads.size(); ++number) {
-            const boxed_read& read = reads[number];
-            if (read.at.empty() || any_in(part, &interval::empty)) {
+            if (reads[number] == nullptr || any_in(part, &interval::empty)) {
                 continue;
             }
-            const box region{list_of(read.at, [&](const index_function& each) { return range_of(each, part); })};
+            const boxed_read& read = *reads[number];
+            const std::vector<index_function>& functions = read.at.functions;
+            const box region{list_of(functions, [&](const index_function& each) { return range_of(each, part); })};
             for (std::size_t place = 0; place < read.boxes.size(); ++place) {
                 const box common = intersect(read.boxes[place], region);
                 for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
                     const interval side = region.sides[dimension];
                     const interval inside = common.sides[dimension];
                     if (side != inside) {
-                        return cut(again, read.at[dimension], side.begin < inside.begin ? inside.begin : inside.end);
+                        return cut(again, functions[dimension], side.begin < inside.begin ? inside.begin : inside.end);
                     }
                 }
                 found[number] = common.empty() ? found[number] : place;
@@ -172,9 +83,8 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const
         return;
     }
     const std::vector<interval> ranges = list_of(call.extents, [](index extent) { return interval{0, extent}; });
-    const std::vector<boxed_read> reads = list_of(call.operands, [](const strided_block& each) {
-        return each.pieces == nullptr ? boxed_read{} : boxed_read{each.pieces->at, each.pieces->boxes};
-    });
+    const std::vector<const boxed_read*> reads =
+        list_of(call.operands, [](const strided_block& each) -> const boxed_read* { return each.pieces; });
     const auto compute = [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
         small_vector<index, 16> extents;
         small_vector<index, 16> starts;
@@ -201,8 +111,7 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const
                 block = {from->elsewhere, block.element, block.labels, along};
                 if (const std::size_t place = found[operand]; place != in_no_box) {
                     const operand_pieces::piece& read = from->pieces[place];
-                    const index first =
-                        strides_of_read(from->at, block.labels, from->boxes[place], read.strides, along);
+                    const index first = from->at.strides_along(block.labels, from->boxes[place], read.strides, along);
                     block = {static_cast<const std::byte*>(read.data) + first * index(block.element.bytes),
                              block.element, block.labels, along};
                 }

@@ -5,6 +5,7 @@
 #include <einparallel/array/pieces.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,15 +72,16 @@ template <class Some, class... Labels>
 auto labels_among(label_list<Labels...> /*all*/)
     -> united_t<std::conditional_t<appears_in<Labels, Some>, label_list<Labels>, label_list<>>...>;
 
-/// At which indices an operand of a statement is read, or its output written.
-struct operand_reads {
-    const void* tensor = nullptr;  ///< the same for all operands that are this tensor
-    index_span extents;
-    std::vector<index_function> at;  ///< by dimension
+/// How an index is written: a label alone runs through the whole dimension; data are checked where they are read.
+enum class index_kind : std::uint8_t { label, function, data };
+
+/// Where a statement reads one of its operands, or writes its output.
+struct statement_read {
+    const void* tensor = nullptr;     ///< the same for all operands that are this tensor
+    affine_map at;                    ///< bounds: none where they are not known
+    std::vector<index_kind> written;  ///< by dimension
     bool is_output = false;
     bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do
-
-    EINPARALLEL_INLINE [[nodiscard]] bool is_plain() const { return all_in(at, &index_function::is_whole); }
 };
 
 /// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in
@@ -86,7 +89,7 @@ struct operand_reads {
 /// Returns what is wrong, naming label or operand, index, and extents: an extent that nothing says, or an index
 /// outside.
 EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
-                                            std::span<const operand_reads> operands, std::span<index> extents);
+                                            std::span<const statement_read> operands, std::span<index> extents);
 
 /// What an operand reads.
 template <class Operand>
@@ -98,38 +101,47 @@ const Operand& read_tensor(const indexed_operand<Operand, Indices...>& held) {
     return held.operand;
 }
 
-/// The indices of a leaf, by dimension, with label ids.
-template <class Ids, class... Labels>
-index_function function_of(const affine_index<Labels...>& written) {
-    index_function made{{}, written.constant};
-    [[maybe_unused]] std::size_t at = 0;
-    (made.terms.push_back({Ids::template id<Labels>, written.coefficients[at++]}), ...);
-    std::erase_if(made.terms, [](const index_term& term) { return term.coefficient == 0; });
+/// Where a leaf is read, with label ids.
+template <class Ids, class Index>
+index_function function_of(const Index& written) {
+    const auto& function = as_index(written);
+    index_function made{{}, function.constant};
+    if constexpr (!DataIndex<Index>) {
+        [&]<class... Labels>(const affine_index<Labels...>& /*terms*/) {
+            [[maybe_unused]] std::size_t at = 0;
+            (made.terms.push_back({Ids::template id<Labels>, function.coefficients[at++]}), ...);
+        }(function);
+        std::erase_if(made.terms, [](const index_term& term) { return term.coefficient == 0; });
+    }
     return made;
 }
-template <class Ids, Label L>
-index_function function_of(const L& /*alone*/) {
-    return {{{Ids::template id<L>, 1}}, 0, true};
+template <class Index>
+inline constexpr index_kind kind_of_index = DataIndex<Index> ? index_kind::data
+                                            : Label<Index>   ? index_kind::label
+                                                             : index_kind::function;
+template <class Operand>
+std::vector<index_kind> kinds_in(const Operand& /*held*/) {
+    return std::vector<index_kind>(Operand::rank, index_kind::label);
 }
-/// Data name any place of the dimension, which is checked where they are read.
-template <class Ids, DataIndex E>
-index_function function_of(const E& /*data*/) {
-    return {{}, 0, false, true};
+template <class Operand, class... Indices>
+std::vector<index_kind> kinds_in(const indexed_operand<Operand, Indices...>& /*held*/) {
+    return {kind_of_index<Indices>...};
 }
 template <class Ids, class Operand, class... Labels>
-std::vector<index_function> functions_in(const leaf<Operand, label_list<Labels...>>& node) {
+affine_map map_of(const leaf<Operand, label_list<Labels...>>& node, index_span bounds = {}) {
+    affine_map made{{}, {bounds.begin(), bounds.end()}};
     if constexpr (requires { node.operand.indices; }) {
-        return std::apply([](const auto&... each) { return std::vector<index_function>{function_of<Ids>(each)...}; },
-                          node.operand.indices);
+        std::apply([&](const auto&... each) { made.functions = {function_of<Ids>(each)...}; }, node.operand.indices);
     } else {
-        return {function_of<Ids>(Labels{})...};
+        made.functions = {function_of<Ids>(Labels{})...};
     }
+    return made;
 }
 
 /// Learns the extents of a statement's labels from its leaves, and rebuilds it with them. `Source` knows of an operand
 /// tensor_of and extents_of (empty where they are not known), makes indices<Labels>(extent), a leaf with elements 0, 1,
-/// 2, …, and of an operand part(operand, extents), its first elements, and at(operand, indices, labels, extents), what
-/// it is where it is read at functions of the labels.
+/// 2, …, and of an operand part(operand, extents), its first elements, and at(operand, map, labels, extents), what it
+/// is where it is read there.
 template <class Statement, class Source>
 class resolution {
 public:
@@ -137,13 +149,13 @@ public:
 
     template <class Left, class Right>
     resolution(const Left& left, const Right& right) {
-        std::vector<operand_reads> operands;
+        std::vector<statement_read> operands;
         learn(left, operands);
-        operand_reads& output = operands.front();
+        statement_read& output = operands.front();
         output.is_output = true;
         output.is_forgotten = Source::rebinds && !waits<Left>;
-        if (all_in(output.extents, [](index extent) { return extent == 0; })) {
-            output.extents = {};
+        if (all_in(output.at.bounds, [](index extent) { return extent == 0; })) {
+            output.at.bounds = {};
         }
         learn(right, operands);
         std::array<index, ids::size> extents{};
@@ -178,7 +190,7 @@ public:
         requires(!Selects<indexed_operand<Operand, Indices...>>)
     auto resolved(const leaf<indexed_operand<Operand, Indices...>, Labels>& node) const {
         const auto& labels = ids::template ids<Labels>;
-        const auto made = Source::at(node.operand.operand, functions_in<ids>(node), labels, ranges_of(labels));
+        const auto made = Source::at(node.operand.operand, map_of<ids>(node), labels, ranges_of(labels));
         return leaf<std::remove_const_t<decltype(made)>, Labels>(made);
     }
     /// Is made first: what maps and products read of it is a tensor.
@@ -222,7 +234,7 @@ public:
             united_t<std::conditional_t<DataIndex<Indices>, label_list<>, typename affine_of<Indices>::labels>...>;
         constexpr std::size_t rank = plain::size + indexed_operand<Operand, Indices...>::data_indices;
         const auto& held = node.operand.operand;
-        std::vector<index_function> functions = functions_in<ids>(node);
+        affine_map at = map_of<ids>(node);
         std::array<label_id, rank> labels{};
         std::array<interval, rank> ranges{};
         std::copy_n(ids::template ids<plain>.begin(), plain::size, labels.begin());
@@ -236,7 +248,7 @@ public:
                 const index extent = extents.empty() ? 0 : extents[dimension];
                 labels[plain::size + indices.size()] = label;
                 ranges[plain::size + indices.size()] = {0, extent};
-                functions[dimension] = {{{label, 1}}, 0, true};
+                at.functions[dimension] = {{{label, 1}}};
                 std::string name = Source::name_of(held, dimension);
                 if constexpr (requires { typename Index::place; }) {
                     name = Index::place::name;
@@ -253,7 +265,7 @@ public:
             node.operand.indices);
         std::apply(
             [&](const auto&... each) {
-                use(Source::at(held, functions, labels, ranges), labels, std::move(indices), each...);
+                use(Source::at(held, at, labels, ranges), labels, std::move(indices), each...);
             },
             tokens);
     }
@@ -275,14 +287,15 @@ public:
 
 private:
     template <class E>
-    static void learn(const E& node, std::vector<operand_reads>& operands) {
+    static void learn(const E& node, std::vector<statement_read>& operands) {
         for_each_leaf(node, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& each, auto /*reduced*/) {
             if constexpr (requires { Source::extents_of(read_tensor(each.operand)); }) {
                 const auto& held = read_tensor(each.operand);
-                operands.push_back({Source::tensor_of(held), Source::extents_of(held), functions_in<ids>(each)});
+                operands.push_back(
+                    {Source::tensor_of(held), map_of<ids>(each, Source::extents_of(held)), kinds_in(each.operand)});
             } else if constexpr (std::is_same_v<Operand, iota_operand>) {
                 const index& extent = each.operand.extent;
-                operands.push_back({&extent, {&extent, extent < 0 ? 0U : 1U}, functions_in<ids>(each)});
+                operands.push_back({&extent, map_of<ids>(each, {&extent, extent < 0 ? 0U : 1U}), {index_kind::label}});
             }
             if constexpr (Selects<Operand>) {
                 std::apply([&](const auto&... index) { (learn_data(index, operands), ...); }, each.operand.indices);
@@ -290,7 +303,7 @@ private:
         });
     }
     template <class Index>
-    static void learn_data(const Index& written, std::vector<operand_reads>& operands) {
+    static void learn_data(const Index& written, std::vector<statement_read>& operands) {
         if constexpr (DataIndex<Index>) {
             learn<typename token_of<Index>::type>(written, operands);
         }

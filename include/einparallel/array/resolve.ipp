@@ -11,13 +11,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
 struct dimension_read {
-    std::span<const operand_reads> operands;
+    std::span<const statement_read> operands;
     std::size_t operand;
     std::size_t dimension;
 
-    [[nodiscard]] const operand_reads& owner() const { return operands[operand]; }
-    [[nodiscard]] const index_function& at() const { return owner().at[dimension]; }
-    [[nodiscard]] index extent() const { return owner().extents[dimension]; }
+    [[nodiscard]] const statement_read& owner() const { return operands[operand]; }
+    [[nodiscard]] const index_function& at() const { return owner().at.functions[dimension]; }
+    [[nodiscard]] index_kind written() const { return owner().written[dimension]; }
+    [[nodiscard]] index extent() const { return owner().at.bounds[dimension]; }
     [[nodiscard]] bool has(label_id label) const {
         return find_in(at().terms, label, &index_term::label) != at().terms.end();
     }
@@ -41,19 +42,19 @@ struct dimension_read {
 };
 
 EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
-                                            std::span<const operand_reads> operands, std::span<index> extents) {
+                                            std::span<const statement_read> operands, std::span<index> extents) {
     std::vector<dimension_read> reads;
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-        for (std::size_t dimension = 0; dimension < operands[operand].extents.size(); ++dimension) {
+        for (std::size_t dimension = 0; dimension < operands[operand].at.bounds.size(); ++dimension) {
             reads.push_back({operands, operand, dimension});
         }
     }
     // An operand that is also read at a function of a label is not read to its end along that.
     const auto is_part = [&](const dimension_read& read) {
-        return !read.at().is_whole || any_in(reads, [&](const dimension_read& other) {
-            return other.owner().tensor == read.owner().tensor && !other.at().is_whole &&
-                   other.has(read.at().terms[0].label);
-        });
+        return read.written() != index_kind::label || any_in(reads, [&](const dimension_read& other) {
+                   return other.owner().tensor == read.owner().tensor && other.written() != index_kind::label &&
+                          other.has(read.at().terms[0].label);
+               });
     };
     std::vector<const dimension_read*> said(names.size(), nullptr);
     for (const dimension_read& read : reads) {
@@ -105,7 +106,9 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
     }
     for (const dimension_read& read : reads) {
         const bool is_read =
-            !read.at().is_fused && !read.owner().is_plain() && all_in(read.owner().at, [&](const index_function& each) {
+            read.written() != index_kind::data &&
+            any_in(read.owner().written, [](index_kind each) { return each != index_kind::label; }) &&
+            all_in(read.owner().at.functions, [&](const index_function& each) {
                 return all_in(each.terms, [&](const index_term& term) { return extents[std::size_t(term.label)] > 0; });
             });
         const interval reached = is_read ? read.reach({extents.begin(), extents.end()}) : interval{};

@@ -4,9 +4,9 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/array/operand.hpp>
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/notation/affine.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -113,27 +113,14 @@ std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t
     return lower;
 }
 
-/// reshaping(), where there are as many elements.
-inline std::vector<index_function> checked_reshaping(index_span bounds, index_span extents) {
+/// affine_map::reshaping, where there are as many elements.
+inline affine_map checked_reshaping(index_span bounds, index_span extents) {
     const std::string negative = negative_extent(extents);
     require(negative.empty(), {"ep::reshape: ", negative});
     require(is_countable(extents) && element_count(bounds) == element_count(extents),
             {"ep::reshape: ", element_count(bounds), " elements cannot have extents of which the product is ",
              is_countable(extents) ? std::to_string(element_count(extents)) : "beyond 2^59"});
-    return reshaping(bounds, extents);
-}
-
-/// Dimensions that are read together lie behind one another, as rows of a dense tensor do.
-inline bool are_adjacent(std::span<const index_function> at, index_span bounds, index_span strides) {
-    index wanted = 0;
-    bool all = true;
-    for (std::size_t dimension = at.size(); dimension-- > 0;) {
-        if (bounds[dimension] > 1) {
-            all = all && (wanted == 0 || strides[dimension] == wanted);
-            wanted = at[dimension].is_fused ? strides[dimension] * bounds[dimension] : 0;
-        }
-    }
-    return all;
+    return affine_map::reshaping(bounds, extents);
 }
 
 /// An array or a view as an operand, which keeps a temporary array.
@@ -167,15 +154,14 @@ auto view_of(A&& tensor, index first, const std::array<index, Rank>& extents, co
 template <std::size_t Rank, class A>
 auto reshaped(A&& tensor, const std::array<index, Rank>& extents) {
     const auto seen = readable(tensor);
-    const std::vector<index_function> at = checked_reshaping(seen.extents(), extents);
+    const affine_map at = checked_reshaping(seen.extents(), extents);
     std::array<index, Rank> strides = row_major(extents);
     std::array<label_id, Rank> labels{};
     std::iota(labels.begin(), labels.end(), label_id{0});
     if (seen.size() > 0) {
-        require(are_adjacent(at, seen.extents(), seen.strides()),
+        require(at.has_rows(seen.strides()),
                 {"ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before"});
-        strides_of_read(at, labels, whole_box({seen.extents().begin(), seen.extents().end()}), seen.strides(), strides,
-                        seen.extents());
+        at.strides_along(labels, whole_box(at.bounds), seen.strides(), strides);
     }
     return view_of(std::forward<A>(tensor), 0, extents, strides);
 }

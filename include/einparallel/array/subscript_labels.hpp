@@ -5,6 +5,7 @@
 #include <einparallel/array/pieces.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/view.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -75,10 +76,9 @@ public:
     [[nodiscard]] index extent(label_id label) const { return extents_[std::size_t(label)]; }
     /// Why functions of labels cannot be read, empty where they can.
     [[nodiscard]] const std::string& failure() const { return failure_; }
-    /// At which functions of its labels an operand is read, none where at the labels themselves.
-    [[nodiscard]] std::span<const index_function> functions(std::size_t operand) const {
-        const bool is_plain = reads_.empty() || is_plain_[operand];
-        return is_plain ? std::span<const index_function>() : reads_[operand + 1].at;
+    /// Where an operand is read; null: at its labels.
+    [[nodiscard]] const affine_map* map(std::size_t operand) const {
+        return reads_.empty() || is_plain_[operand] ? nullptr : &reads_[operand + 1].at;
     }
     /// Of an einsum into an output that is no operand. @param blocks  the output and the operands, which are replaced
     /// by what is seen of them
@@ -90,7 +90,8 @@ public:
     }
     [[nodiscard]] strided_block seen(std::size_t operand, const strided_block& given) {
         expect(failure_.empty(), failure_);
-        if (functions(operand).empty()) {
+        const affine_map* const at = map(operand);
+        if (at == nullptr) {
             return given;
         }
         const label_span labels = of(operand);
@@ -99,7 +100,7 @@ public:
         numbers.resize(2 * labels.size());
         const std::span<index> strides = std::span(numbers).subspan(labels.size());
         const std::size_t rank = given.extents.size();
-        const index offset = strides_of_read(functions(operand), labels, no_box(rank), {given.strides, rank}, strides);
+        const index offset = at->strides_along(labels, no_box(rank), {given.strides, rank}, strides);
         strided_block made = given;
         made.data = static_cast<std::byte*>(given.data) + offset * index(given.element.bytes);
         made.extents = std::span(numbers).first(labels.size());
@@ -113,11 +114,16 @@ private:
 
     void read_functions(const Table& table, std::span<const string_operand> operands, const string_operand& output) {
         const row<label_id> given = dimensions_;
-        const auto whole = [](label_id label) {
-            return label == no_label ? index_function() : index_function{{{label, 1}}, 0, true};
+        const auto add = [&](const string_operand& of, label_span labels, bool is_output) -> affine_map& {
+            const bool is_unknown = is_output && all_in(of.extents, [](index extent) { return extent == 0; });
+            affine_map at = affine_map::at_labels(labels);
+            at.bounds.assign(of.extents.begin(), is_unknown ? of.extents.begin() : of.extents.end());
+            std::vector<index_kind> written = list_of(
+                labels, [](label_id each) { return each == no_label ? index_kind::function : index_kind::label; });
+            reads_.push_back({of.tensor, std::move(at), std::move(written), is_output});
+            return reads_.back().at;
         };
-        const bool is_empty = all_in(output.extents, [](index extent) { return extent == 0; });
-        reads_.push_back({output.tensor, is_empty ? index_span() : output.extents, list_of(output_, whole), true});
+        add(output, output_, true);
         const subscript_function* function = table.functions.data();
         std::size_t count = 0;
         const auto labels_of = [&](std::size_t operand) {
@@ -131,11 +137,10 @@ private:
                 is_plain = is_plain && !(is_same && found_in(no_label, labels_of(other)));
             }
             is_plain_.push_back(is_plain);
-            operand_reads& read = reads_.emplace_back();
-            read = {operands[operand].tensor, operands[operand].extents, list_of(own, whole)};
+            affine_map& at = add(operands[operand], own, false);
             first_[operand] = count;
             for (std::size_t dimension = 0; dimension < own.size(); ++dimension) {
-                index_function& made = read.at[dimension];
+                index_function& made = at.functions[dimension];
                 if (own[dimension] == no_label && function->dimension == table.first[operand] + dimension) {
                     const index_term* const terms = table.terms.data();
                     made = {{terms + function[0].first_term, terms + function[1].first_term}, function->constant};
@@ -165,7 +170,7 @@ private:
     row<label_id> dimensions_;
     row<std::size_t> first_;
     row<index> extents_{};
-    std::vector<operand_reads> reads_;         // of the output and the operands, where there are functions
+    std::vector<statement_read> reads_;        // of the output and the operands, where there are functions
     std::vector<bool> is_plain_;               // by operand
     std::vector<std::vector<index>> numbers_;  // extents and strides of what is seen
     std::string failure_;

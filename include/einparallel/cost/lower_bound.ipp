@@ -14,7 +14,7 @@ namespace einparallel {
 
 EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const einsum_form& form,
                                                                          const std::vector<index>& extents) {
-    if (form.operands.size() != 2 || !form.reads.empty()) {
+    if (form.operands.size() != 2 || !form.is_plain()) {
         return std::nullopt;
     }
     std::array<index, 6> of_class{1, 1, 1, 1, 1, 1};

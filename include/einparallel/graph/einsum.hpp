@@ -28,9 +28,9 @@ std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::s
     std::vector<recording_builder::operand_type> read;
     for (const std::shared_ptr<vertex>& node : nodes) {
         const label_span own = labels.of(read.size());
-        const std::span<const index_function> functions = labels.functions(read.size());
+        const affine_map* const at = labels.map(read.size());
         const auto range = [&](label_id label) { return interval{0, labels.extent(label)}; };
-        read.push_back({functions.empty() ? node : view_vertex(node, functions, own, list_of(own, range)), own});
+        read.push_back({at == nullptr ? node : view_vertex(node, *at, own, list_of(own, range)), own});
     }
     std::shared_ptr<vertex> made = record(labels.output(), read);
     if (made->failure.empty()) {

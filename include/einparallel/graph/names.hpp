@@ -33,9 +33,10 @@ std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& i
     std::vector<std::string> names;
     for_each_in(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
     std::vector<std::string> read;
-    for_each_in(einsum.form.reads, [&](const operand_read& each) { read.push_back(names[each.operand]); });
-    names = read.empty() ? names : read;
-    return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
+    for (std::size_t number = 0; number < einsum.form.read_count(); ++number) {
+        read.push_back(names[einsum.form.operand_read_by(number)]);
+    }
+    return einsum.work->program().formula(read, einsum.form.output.size() < einsum.form.names.size());
 }
 
 /// With what it computes where the user has not named it.

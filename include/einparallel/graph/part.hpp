@@ -47,17 +47,8 @@ template <std::size_t... Position>
 struct summed_labels<std::index_sequence<Position...>>
     : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
-/// What is assigned to a part, as a tensor over the whole that is read there, and elsewhere outside.
-struct written_part {
-    std::vector<index_function> at;  ///< of the labels of what is assigned: functions of dimensions of the whole, of
-                                     ///< labels that are left to be summed, and behind them what is 0 in the part
-    std::vector<index> summed;       ///< extents along labels: 1 where the dimensions of the whole say the label
-    std::string failure;             ///< in words, or empty
-};
-
-/// Solves for labels. @param left  at which labels, dimensions of `assigned`, dimensions of the whole are written
-/// @param once  no element is written twice
-EINPARALLEL_INLINE written_part part_of(std::span<const index_function> left, index_span assigned, bool once);
+/// What is wrong with a part that is written there; empty where nothing is. @param once  no element is written twice
+EINPARALLEL_INLINE std::string failure_of_part(const inverse_map& part, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -92,17 +83,13 @@ public:
         const resolution<Statement, tensor_leaves> found(this->read(), right);
         using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;  // what is added is not yet rounded
         const std::shared_ptr<vertex> assigned = record_statement<Sum, labels>(found.resolved(right));
-        std::vector<index_function> left = functions_in<typename Statement::ids>(this->read());
-        for (index_function& each : left) {  // ids of labels as numbers of dimensions of what is assigned
-            for (index_term& term : each.terms) {
-                constexpr auto& ids = Statement::ids::template ids<labels>;
-                term.label = label_id(find_in(ids, term.label) - ids.begin());
-            }
-        }
-        const written_part part = part_of(left, assigned->bounds, How == assignment::set);
-        if (!found.failure().empty() || !part.failure.empty()) {
+        const affine_map left = map_of<typename Statement::ids>(this->read());
+        const inverse_map part = inverse(left.numbered(Statement::ids::template ids<labels>), assigned->bounds);
+        const std::string failure =
+            !found.failure().empty() ? found.failure() : failure_of_part(part, How == assignment::set);
+        if (!failure.empty()) {
             *this->handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
-            this->handle_->node()->failure = !found.failure().empty() ? found.failure() : part.failure;
+            this->handle_->node()->failure = failure;
             return;
         }
         // Dimensions of the whole, and for += labels that are left to be summed.
@@ -122,7 +109,7 @@ public:
         if constexpr (How == assignment::set) {
             target = seen(whole, label_list<>{});
         } else {
-            const std::array<index_function, 1> first{};
+            const affine_map first{std::vector<index_function>(1)};
             const Sum nothing{};
             const auto zero =
                 view_vertex(constant_vertex(element_type_of<Sum>(), &nothing, {1}), first, dimensions, ranges);

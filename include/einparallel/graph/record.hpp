@@ -4,6 +4,7 @@
 #include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/work/work.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -47,9 +48,9 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> constant_vertex(element_type element,
                                                            std::vector<index> extents = {});
 
 /// A tensor read at functions of labels, as one with these labels and extents, and as `elsewhere`, another one with
-/// these, outside of its own extents. Functions behind those of its dimensions are conditions where it is read; without
-/// any it is its first elements. Of a view, a view of the same tensors. One that failed where the tensor did.
-EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
+/// these, where it is not read; plain: its first elements. Of a view, a view of the same tensors. One that failed where
+/// the tensor did.
+EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, const affine_map& at,
                                                        label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere = nullptr);
 

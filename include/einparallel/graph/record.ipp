@@ -22,50 +22,23 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
     return made;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, std::span<const index_function> at,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, const affine_map& at,
                                                        label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere) {
-    if (of->is_view() && at.empty() && !of->bounds.empty()) {
-        std::vector<index_function> whole(of->bounds.size());
-        std::vector<label_id> dimensions;
-        for (index_function& each : whole) {
-            dimensions.push_back(label_id(dimensions.size()));
-            each.terms.push_back({dimensions.back(), 1});
-        }
-        return view_vertex(std::move(of), whole, dimensions, ranges, std::move(elsewhere));
-    }
     if (of->is_view()) {  // its dimensions are functions themselves
-        std::vector<index_function> composed;
-        for (index_function each : of->at) {
-            const std::vector<index_term> terms = std::exchange(each.terms, {});
-            for (const index_term& term : terms) {
-                const index_function& inner = at[std::size_t(term.label)];
-                each.constant = fused(each.constant, term.coefficient, inner.constant);
-                each.is_whole = each.is_whole && inner.is_whole;
-                for (const index_term& own : inner.terms) {
-                    auto known = find_in(each.terms, own.label, &index_term::label);
-                    known = known != each.terms.end() ? known : each.terms.insert(known, {own.label, 0});
-                    known->coefficient = fused(known->coefficient, term.coefficient, own.coefficient);
-                }
-            }
-            std::erase_if(each.terms, [](const index_term& term) { return term.coefficient == 0; });
-            composed.push_back(std::move(each));
-        }
-        composed.insert(composed.end(), at.begin() + std::ptrdiff_t(of->bounds.size()), at.end());
+        const affine_map inner = at.is_plain() ? affine_map::at_labels(first_labels(of->bounds.size())) : at;
+        const std::vector<label_id> dimensions = first_labels(at.is_plain() ? of->bounds.size() : 0);
+        const label_span own = at.is_plain() ? dimensions : labels;
         if (of->operands.size() > 1) {
-            elsewhere = view_vertex(of->operands.back(), at, labels, ranges, std::move(elsewhere));
+            elsewhere = view_vertex(of->operands.back(), inner, own, ranges, std::move(elsewhere));
         }
-        return view_vertex(of->operands.front(), composed, labels, ranges, std::move(elsewhere));
+        return view_vertex(of->operands.front(), of->at.after(inner), own, ranges, std::move(elsewhere));
     }
     auto made = std::make_shared<vertex>();
     made->bounds = list_of(ranges, &interval::size);
     made->element = of->element;
-    made->at.assign(at.begin(), at.end());
-    for (index_function& each : made->at) {
-        for (index_term& term : each.terms) {
-            term.label = label_id(find_in(labels, term.label) - labels.begin());
-        }
-    }
+    made->at = at.numbered(labels);
+    made->at.bounds = of->bounds;
     made->failure = of->failure;
     made->operands.push_back(std::move(of));
     if (elsewhere != nullptr) {
@@ -127,19 +100,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         }
         operand_read as{operand, labels, of->at};
         if (is_viewed) {
-            as.bounds = tensor->bounds;
-            const bool is_first = as.at.empty();
-            for (std::size_t dimension = 0; dimension < labels.size() && is_first; ++dimension) {
-                as.at.push_back({{{label_id(dimension), 1}}, 0, true});
-            }
-            for (index_function& each : as.at) {
-                for (index_term& term : each.terms) {
-                    term.label = labels[std::size_t(term.label)];
-                }
-            }
-            const auto guards = as.at.begin() + std::ptrdiff_t(as.bounds.size());
-            as.where.assign(guards, as.at.end());
-            as.at.erase(guards, as.at.end());
+            as.at = as.at.is_plain() && !tensor->bounds.empty()
+                        ? affine_map::at_labels(labels)
+                        : as.at.renamed([&](label_id dimension) { return labels[std::size_t(dimension)]; });
+            as.at.bounds = tensor->bounds;
             if (of->operands.size() > 1 && of->is_view()) {
                 operand_read next = self(self, of->operands.back(), labels);
                 std::vector<operand_read> others = std::exchange(next.elsewhere, {});
@@ -147,14 +111,12 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
                 as.elsewhere.insert(as.elsewhere.end(), others.begin(), others.end());
             }
             sort_unique(labels);
-            as.labels = labels;
+            as.labels = as.at.is_plain() ? std::vector<label_id>() : labels;
         }
         std::vector<label_id>& all = made->form.operands[operand];
+        const std::vector<label_id> own = labels_in(as.at.functions);
         for (const label_id label : labels) {
-            const auto stands = [&](const index_function& each) {
-                return any_in(each.terms, [&](const index_term& term) { return term.label == label; });
-            };
-            if (!is_viewed || (!found_in(label, all) && any_in(as.at, stands))) {
+            if (!is_viewed || (!found_in(label, all) && found_in(label, own))) {
                 all.push_back(label);
             }
         }
@@ -190,7 +152,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         }
         made->form.reads.push_back(read_at(read_at, read.handle, std::move(labels)));
     }
-    if (all_in(made->form.reads, [](const operand_read& each) { return each.at.empty(); })) {
+    if (made->form.reads.size() == made->form.operands.size() &&
+        all_in(made->form.reads, [](const operand_read& each) { return each.at.is_plain(); })) {
         made->form.reads.clear();
     }
     for (index& extent : made->extents) {
@@ -225,7 +188,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::running(destinatio
     form.running = {label_id(form.names.size()), sums};
     form.names.push_back(form.names[std::size_t(sums)] + "'");
     made->extents.push_back(made->extents[std::size_t(sums)]);
-    form.reads.push_back({0, form.operands.front(), {}, {}, {}, {}});
+    form.reads.push_back({0, form.operands.front()});
     std::replace(form.reads.front().labels.begin(), form.reads.front().labels.end(), sums, form.running.terms);
     return made;
 }
@@ -265,16 +228,16 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
 
 EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type& read)
     : handle(read.handle), labels(read.labels.begin(), read.labels.end()) {
-    if (!handle->is_view() || handle->at.empty() || handle->operands.size() > 1) {
+    if (!handle->is_view() || handle->at.is_plain() || handle->operands.size() > 1) {
         return;
     }
     std::vector<label_id> own;
-    for (const index_function& each : handle->at) {
-        if (!each.is_whole || found_in(labels[std::size_t(each.terms[0].label)], own) ||
-            handle->bounds[std::size_t(each.terms[0].label)] != read_by(handle)->bounds[own.size()]) {
+    for (std::size_t dimension = 0; dimension < handle->at.functions.size(); ++dimension) {
+        const label_id place = handle->at.label_of(dimension, handle->bounds);
+        if (place == no_label || found_in(labels[std::size_t(place)], own)) {
             return;
         }
-        own.push_back(labels[std::size_t(each.terms[0].label)]);
+        own.push_back(labels[std::size_t(place)]);
     }
     labels = std::move(own);
     handle = std::shared_ptr<vertex>(read_by(handle));

@@ -54,8 +54,8 @@ std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& r
 }
 
 /// A view with these extents; of a view one that reads where that does.
-inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, std::span<const index_function> at,
-                                      index_span extents, std::shared_ptr<vertex> elsewhere = nullptr) {
+inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, const affine_map& at, index_span extents,
+                                      std::shared_ptr<vertex> elsewhere = nullptr) {
     std::vector<label_id> labels(extents.size());
     std::iota(labels.begin(), labels.end(), label_id{0});
     return view_vertex(of, at, labels, whole_box({extents.begin(), extents.end()}).sides, std::move(elsewhere));
@@ -64,14 +64,12 @@ inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, std::sp
 /// The same elements, the first one at `lower` of a tensor with these extents.
 inline std::shared_ptr<vertex> placed(const std::shared_ptr<vertex>& of, index_span lower, index_span extents,
                                       std::shared_ptr<vertex> elsewhere = nullptr) {
-    std::vector<index_function> at;
+    affine_map at;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        at.push_back({{{label_id(dimension), 1}}, -lower[dimension]});
-    }
-    for (std::size_t dimension = 0; of->is_view() && dimension < extents.size(); ++dimension) {
-        if (lower[dimension] > 0 || lower[dimension] + of->bounds[dimension] < extents[dimension]) {
-            at.push_back(at[dimension]);
-            at.back().extent = of->bounds[dimension];
+        at.functions.push_back({{{label_id(dimension), 1}}, -lower[dimension]});
+        if (of->is_view() && (lower[dimension] > 0 || lower[dimension] + of->bounds[dimension] < extents[dimension])) {
+            at.where.push_back(at.functions.back());
+            at.where.back().extent = of->bounds[dimension];
         }
     }
     return viewed(of, at, extents, std::move(elsewhere));
@@ -123,7 +121,7 @@ auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& b
     return detail::shaped_by<Operand>({read}, [&] {
         const auto extents = detail::padded_extents(detail::listed_extents<Operand::rank>(read->bounds), before, after);
         const T made = detail::converted<T>(value);
-        const std::array<index_function, 1> first{};
+        const affine_map first{std::vector<index_function>(1)};
         return detail::placed(
             read, before, extents,
             detail::viewed(detail::constant_vertex(element_type_of<T>(), &made, {1}), first, extents));

@@ -90,9 +90,9 @@ struct tensor_leaves {
         return made;
     }
     template <class T, std::size_t Rank, std::size_t Labels>
-    static auto at(const tensor_operand<T, Rank>& held, std::span<const index_function> functions,
+    static auto at(const tensor_operand<T, Rank>& held, const affine_map& where,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        return tensor_operand<T, Labels>{view_vertex(handle_of(held), functions, labels, ranges)};
+        return tensor_operand<T, Labels>{view_vertex(handle_of(held), where, labels, ranges)};
     }
     /// Of a dimension, as a label: "W.0", or "dimension 0" where the tensor has no name.
     template <class T, std::size_t Rank>

@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/work/work.hpp>
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -69,9 +70,9 @@ struct vertex : detail::not_copied {
     std::vector<index> extents;                     ///< einsums only: by label
     std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
     std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
-    std::vector<index_function> at;                 ///< views only: what its operand is read at, by dimension of that;
-                                                    ///< label ids are numbers of the view's dimensions. A second
-                                                    ///< operand is the view of what is read outside
+    affine_map at;                                  ///< views only: where its operand is read; labels are numbers of
+                                                    ///< the view's dimensions. A second operand is the view of what is
+                                                    ///< read outside
     bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     bool is_again = false;                          ///< einsums: the same as another one, for its later readers
     std::string failure;                            ///< why recording failed; the next decompose throws it
@@ -88,7 +89,7 @@ struct vertex : detail::not_copied {
     }
     /// A contraction of two tensors of which the user fixed nothing.
     [[nodiscard]] bool is_free_contraction() const {
-        return work != nullptr && work->is_contraction() && form.reads.empty() && !constraints.pin &&
+        return work != nullptr && work->is_contraction() && form.is_plain() && !constraints.pin &&
                !constraints.without_communication;
     }
 };

@@ -3,79 +3,18 @@
 // The compile-time specification (einsum_spec) is where the numbers come from; nothing below the notation is a template
 // on it, so two hundred einsums of one program share one contraction routine.
 
+#include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace einparallel {
-
-/// Position of a label among the unique labels of one einsum.
-using label_id = std::int16_t;
-using label_span = std::span<const label_id>;
-
-/// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
-inline constexpr label_id no_label = -1;
-
-/// A label and what it is multiplied by.
-struct index_term {
-    label_id label = no_label;
-    index coefficient = 1;
-
-    friend bool operator==(const index_term&, const index_term&) = default;
-};
-
-/// At which index of a dimension an operand is read: Σ coefficient · label + constant. A plain label is the commonest.
-struct index_function {
-    std::vector<index_term> terms;
-    index constant = 0;
-    bool is_whole = false;  ///< a label alone, which runs through the whole dimension
-    bool is_fused = false;  ///< no function: the one before runs on through this dimension, row-major
-    index extent = 1;       ///< of a condition: it holds where the function is from 0 to below that
-
-    friend bool operator==(const index_function&, const index_function&) = default;
-};
-
-namespace detail {
-
-/// a + b · c. @throws error where it is beyond an index
-constexpr index fused(index a, index b, index c) {
-    index product = 0;
-    index sum = 0;
-    if (__builtin_mul_overflow(b, c, &product) || __builtin_add_overflow(a, product, &sum)) {
-        throw error("einsum: the coefficients of an index are beyond 2^63");
-    }
-    return sum;
-}
-
-/// a · b + c. `is_beyond` 2^62 it may be. (nvcc's constants know no __builtin_mul_overflow.)
-constexpr index bounded(index a, index b, index c, bool& is_beyond) {
-    const double made = double(a) * double(b) + double(c);
-    is_beyond = is_beyond || made > 0x1p62 || made < -0x1p62;
-    return is_beyond ? 0 : a * b + c;
-}
-
-/// From the lowest index to behind the highest, where each label, by id, runs through its range.
-/// @pre no range is empty
-interval range_of(const index_function& function, const auto& ranges) {
-    interval reached{function.constant, function.constant};
-    for (const index_term& term : function.terms) {
-        const interval range = ranges[std::size_t(term.label)];
-        const bool rises = term.coefficient > 0;
-        reached.begin = fused(reached.begin, term.coefficient, rises ? range.begin : range.end - 1);
-        reached.end = fused(reached.end, term.coefficient, rises ? range.end - 1 : range.begin);
-    }
-    ++reached.end;
-    return reached;
-}
-
-}  // namespace detail
 
 /// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
 /// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.
@@ -111,23 +50,6 @@ constexpr label_class classify(std::size_t operand_count, const auto& has_label,
 
 namespace detail {
 
-/// `2*i + r - 1`
-std::string function_text(const index_function& function, const auto& names) {
-    std::string written = function.is_fused ? "..." : "";
-    const auto add = [&](index factor, const std::string& what) {
-        const std::string number = std::to_string(factor < 0 ? -factor : factor);
-        written += written.empty() ? (factor < 0 ? "-" : "") : factor < 0 ? " - " : " + ";
-        written += what.empty() ? number : number == "1" ? what : number + "*" + what;
-    };
-    for (const index_term& term : function.terms) {
-        add(term.coefficient, std::string(names[std::size_t(term.label)]));
-    }
-    if (function.constant != 0 || written.empty()) {
-        add(function.constant, "");
-    }
-    return written;
-}
-
 /// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
 /// labels_of(r) are the labels of operand r, as positions in names.
 std::string einsum_text(const auto& names, std::size_t operands, const auto& labels_of, label_span out) {
@@ -154,19 +76,13 @@ std::string einsum_text(const auto& names, std::size_t operands, const auto& lab
 
 }  // namespace detail
 
-/// What a kernel reads of an operand: a tensor with a dimension for each label, that of the operand at functions of the
-/// labels.
+/// What a kernel reads of an operand: a tensor with a dimension for each label, that of the operand at a map of them.
 struct operand_read {
     std::size_t operand = 0;
     std::vector<label_id> labels;
-    std::vector<index_function> at{};       ///< by dimension of the operand; none: its dimensions are the labels
-    std::vector<index> bounds{};            ///< of the operand, where it is read at functions
-    std::vector<index_function> where{};    ///< conditions that hold where it is read
-    std::vector<operand_read> elsewhere{};  ///< what is read where they do not, or functions are outside the bounds:
-                                            ///< the first one whose own conditions hold
-
-    /// A function runs through several dimensions.
-    [[nodiscard]] bool is_reshaped() const { return detail::any_in(at, &index_function::is_fused); }
+    affine_map at{};                        ///< of labels of the einsum
+    std::vector<operand_read> elsewhere{};  ///< what is read where its conditions do not hold, or functions are outside
+                                            ///< the bounds: the first one whose own conditions hold
 
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };
@@ -181,14 +97,12 @@ struct running_labels {
 };
 
 /// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
-/// A label may stand twice in one operand (the diagonal). The output holds each label at most once. Where an operand is
-/// read at functions of labels, its labels are those that stand in them, each once, and `reads` says what the kernel
-/// reads of the operands, one of them several times maybe; else `reads` is empty, and it reads each as it is.
+/// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
 struct einsum_form {
     std::vector<std::string> names;
-    std::vector<std::vector<label_id>> operands;
+    std::vector<std::vector<label_id>> operands;  ///< labels of each; of one that is read at functions those in them
     std::vector<label_id> output;
-    std::vector<operand_read> reads{};
+    std::vector<operand_read> reads{};  ///< by operand of the kernel; none: each operand at its labels (is_plain)
     running_labels running{};
     bool reads_at_once = false;  ///< a rank's call sees all that it reads: no operand lies in pieces
 
@@ -201,7 +115,28 @@ struct einsum_form {
     }
     [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
-    /// By kernel's operand, and behind them what is read outside their bounds.
+    /// The kernel reads each operand once, at its labels: planners and schedules copy and ask nothing more of it.
+    [[nodiscard]] bool is_plain() const { return reads.empty(); }
+    /// How many operands the kernel has; the tensor that one of them is read of, and its labels.
+    ///@{
+    [[nodiscard]] std::size_t read_count() const { return is_plain() ? operands.size() : reads.size(); }
+    [[nodiscard]] std::size_t operand_read_by(std::size_t number) const {
+        return is_plain() ? number : reads[number].operand;
+    }
+    [[nodiscard]] const std::vector<label_id>& labels_read(std::size_t number) const {
+        return is_plain() ? operands[number] : reads[number].labels;
+    }
+    ///@}
+    /// All operands of the kernel, plain ones too.
+    [[nodiscard]] std::vector<operand_read> listed_reads() const {
+        std::vector<operand_read> all = reads;
+        for (std::size_t operand = 0; is_plain() && operand < operands.size(); ++operand) {
+            all.push_back({operand, operands[operand]});
+        }
+        return all;
+    }
+
+    /// By kernel's operand where these are not plain, and behind them what is read outside their bounds.
     [[nodiscard]] std::vector<const operand_read*> all_reads() const {
         std::vector<const operand_read*> all = detail::list_of(reads, [](const operand_read& read) { return &read; });
         for (const operand_read& read : reads) {
@@ -212,19 +147,21 @@ struct einsum_form {
         return all;
     }
 
+    /// A read of this operand is as asked.
+    [[nodiscard]] bool any_read(std::size_t operand, const auto& is) const {
+        return detail::any_in(all_reads(), [&](const operand_read* read) {
+            return read->operand == operand && std::invoke(is, read->at);
+        });
+    }
     /// An operand that is read at functions of labels.
     [[nodiscard]] bool is_viewed(std::size_t operand) const {
-        return !reads.empty() && detail::any_in(all_reads(), [&](const operand_read* read) {
-            return read->operand == operand && !read->at.empty();
-        });
+        return !is_plain() && any_read(operand, [](const affine_map& at) { return !at.is_plain(); });
     }
 
     /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
     /// read through several dimensions at once lies in rows that follow each other.
     [[nodiscard]] bool lies_in_pieces(std::size_t operand) const {
-        return is_viewed(operand) && !reads_at_once && !detail::any_in(all_reads(), [&](const operand_read* read) {
-                   return read->operand == operand && read->is_reshaped();
-               });
+        return is_viewed(operand) && !reads_at_once && !any_read(operand, &affine_map::is_reshaped);
     }
 
     [[nodiscard]] label_class class_of(label_id label) const {
@@ -235,7 +172,7 @@ struct einsum_form {
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
     /// letter; with commas between functions of labels, `[i + r, j],[r]->[i, j]`.
     [[nodiscard]] std::string text() const {
-        if (reads.empty()) {
+        if (is_plain()) {
             return detail::einsum_text(
                 names, operands.size(), [this](std::size_t operand) { return label_span(operands[operand]); }, output);
         }
@@ -252,9 +189,10 @@ struct einsum_form {
         std::string written;
         for (const operand_read& read : reads) {
             written += written.empty() ? "" : ",";
-            written += read.at.empty()
-                           ? listed(read.labels, name)
-                           : listed(read.at, [this](const auto& at) { return detail::function_text(at, names); });
+            written += read.at.is_plain() ? listed(read.labels, name)
+                                          : listed(read.at.functions, [this](const index_function& each) {
+                                                return detail::function_text(each, names);
+                                            });
         }
         return written + "->" + listed(output, name);
     }

@@ -164,10 +164,12 @@ private:
 
     static std::string text_of(const operand_read& read, const std::vector<std::string>& names) {
         std::string text = "operand " + std::to_string(read.operand);
-        for (const auto& [word, functions] : {std::pair(" at", &read.at), std::pair(" where", &read.where)}) {
+        for (const auto& [word, functions] :
+             {std::pair(" at", &read.at.functions), std::pair(" where", &read.at.where)}) {
             for (const index_function& each : *functions) {
-                text.append(word).append(" ") += function_text(each, names) + (each.is_whole ? "" : ";") +
-                                                 (functions == &read.where ? " < " + std::to_string(each.extent) : "");
+                text.append(word).append(" ") +=
+                    function_text(each, names) + ";" +
+                    (functions == &read.at.where ? " < " + std::to_string(each.extent) : "");
             }
         }
         return text;

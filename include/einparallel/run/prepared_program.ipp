@@ -38,9 +38,9 @@ public:
         for (const step& each : of_rank().steps) {
             for (const action& done : each.work) {
                 const auto* const call = std::get_if<contraction>(&done);
-                const bool is_read = call != nullptr && !vertices_[call->vertex].form.reads.empty();
-                for (std::size_t operand = 0; is_read && operand < call->operands.size(); ++operand) {
-                    if (call->read_of(vertices_[call->vertex].form, operand).is_reshaped()) {
+                for (std::size_t operand = 0; call != nullptr && operand < call->operands.size(); ++operand) {
+                    const operand_read* const read = call->read_of(vertices_[call->vertex].form, operand);
+                    if (read != nullptr && read->at.is_reshaped()) {
                         keep_rows(call->operands[operand]);
                     }
                 }
@@ -195,8 +195,8 @@ private:
         const kernel& work = *vertices_[each.vertex].work;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.blocks[operand] = {block.address(starts()), work.operand_type(operand),
-                                    each.rows.operand_labels(form, operand), block.strides};
+            each.blocks[operand] = {block.address(starts()), work.operand_type(operand), each.labels[operand],
+                                    block.strides};
         }
         const strided_block output{each.output.address(starts()), work.element(), form.output, each.output.strides};
         return {each.extents, each.blocks, output, each.mode, hook, each.first};

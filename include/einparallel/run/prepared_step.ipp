@@ -2,7 +2,6 @@
 // The steps of a program made ready for one rank of a communicator: datatypes, strides and offsets are known, so that
 // carrying them out allocates nothing.
 
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/kernel/work/work.hpp>
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/box.hpp>
@@ -66,6 +65,7 @@ struct prepared_call {
     std::vector<index> extents{};        ///< of the iteration space, or of the box that is combined or copied
     std::vector<index> first{};          ///< where a contraction's iteration space begins
     std::vector<prepared_block> operands{};
+    std::vector<label_span> labels{};  ///< of a contraction's operands
     prepared_block output{};
     std::size_t element_bytes = 0;
     write_mode mode = write_mode::overwrite;
@@ -113,12 +113,12 @@ EINPARALLEL_SELDOM prepared_block prepare_block(const program& of_rank, const bu
 /// What a kernel reads of a buffer, with a stride for each label.
 EINPARALLEL_SELDOM prepared_block prepare_read(const program& of_rank, const buffer_part& part,
                                                const operand_read& read, const std::vector<interval>& ranges) {
-    if (read.at.empty()) {
+    if (read.at.is_plain()) {
         return prepare_block(of_rank, part);
     }
     const buffer& place = of_rank[part.place];
     prepared_block ready{part.place, 0, std::vector<index>(read.labels.size())};
-    index first = strides_of_read(read.at, read.labels, place.region, strides_of(place), ready.strides, read.bounds);
+    index first = read.at.strides_along(read.labels, place.region, strides_of(place), ready.strides);
     for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
         first += ranges[std::size_t(read.labels[dimension])].begin * ready.strides[dimension];
     }
@@ -161,9 +161,11 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
         ready.extents = list_of(call->ranges, &interval::size);
         ready.first = list_of(call->ranges, &interval::begin);
         const einsum_form& form = vertices[call->vertex].form;
-        for (std::size_t operand = 0; operand < ready.operands.size() && !form.reads.empty(); ++operand) {
-            ready.operands[operand] =
-                prepare_read(of_rank, touched.reads[operand], call->read_of(form, operand), call->ranges);
+        for (std::size_t operand = 0; operand < ready.operands.size(); ++operand) {
+            ready.labels.push_back(call->labels_of(form, operand));
+            if (const operand_read* const read = call->read_of(form, operand); read != nullptr) {
+                ready.operands[operand] = prepare_read(of_rank, touched.reads[operand], *read, call->ranges);
+            }
         }
         ready.blocks.resize(ready.operands.size());
     } else if (const auto* read = std::get_if<read_source>(&done)) {

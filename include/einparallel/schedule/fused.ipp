@@ -28,7 +28,7 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
 /// come first, so they give labels the same numbers (recording_builder::record).
 EINPARALLEL_INLINE row_read softmax_of(const einsum_form& largest, const einsum_form& exponentials,
                                        const einsum_form& sums, const einsum_form& quotient) {
-    if (!largest.reads.empty() || !exponentials.reads.empty()) {
+    if (!largest.is_plain() || !exponentials.is_plain()) {
         return {};
     }
     const std::vector<label_id>& all = quotient.operands[0];
@@ -216,7 +216,7 @@ private:
         into.points +=
             is_product ? product_in(call.ranges, 1.0, [](const interval& range) { return double(range.size()); }) : 0;
         for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-            const std::vector<label_id>& labels = call.rows.operand_labels(form, operand);
+            const std::vector<label_id>& labels = call.labels_of(form, operand);
             const box read = region_of(labels, call.ranges);
             const auto found = find_in(labels, label);
             if (found == labels.end()) {
@@ -224,7 +224,7 @@ private:
                 continue;
             }
             const auto dimension = std::size_t(found - labels.begin());
-            const bool is_whole = (is_softmax || form.reads.empty()) && count_in(labels, label) == 1;
+            const bool is_whole = (is_softmax || form.is_plain()) && count_in(labels, label) == 1;
             const buffer_id place = call.operands[operand];
             const std::size_t made = is_whole ? maker_of(place, read) : program_.steps.size();
             if (made == program_.steps.size()) {

@@ -23,9 +23,9 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
 
 EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
                                           std::size_t number) {
-    return !call.rows.labels.empty()
-               ? call.rows.labels == form.output
-               : is_elementwise_in(form, replaces, form.reads.empty() ? number : call.read_of(form, number).operand);
+    const operand_read* const read = call.read_of(form, number);
+    return !call.rows.labels.empty() ? call.rows.labels == form.output
+                                     : is_elementwise_in(form, replaces, read == nullptr ? number : read->operand);
 }
 
 /// How often a step names a buffer.
@@ -67,7 +67,7 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
                 continue;
             }
             const einsum_form& form = form_of(call->vertex);
-            if (form.reads.empty() && count_in(call->operands, from) > 1) {
+            if (form.is_plain() && count_in(call->operands, from) > 1) {
                 return false;
             }
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {

@@ -72,11 +72,6 @@ struct read_source {
 struct row_read {
     std::vector<label_id> labels{};  ///< none: those of the form
     label_id along = no_label;       ///< of a softmax; none: the kernel reads them
-
-    /// What the kernel, or the softmax, of a call with this form reads.
-    [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t number) const {
-        return !labels.empty() ? labels : form.reads.empty() ? form.operands[number] : form.reads[number].labels;
-    }
 };
 
 /// One call of a vertex's kernel on the sub-box of its iteration space given by `ranges` (by label, global indices).
@@ -91,11 +86,18 @@ struct contraction {
     std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
                                          ///< 1 on, or 0: itself; none: that everywhere
 
-    /// What operand `number` of the kernel is, of an einsum that reads at functions of labels.
-    [[nodiscard]] const operand_read& read_of(const einsum_form& form, std::size_t number) const {
-        const operand_read& inside = form.reads[number];
-        return outside.empty() || outside[number] == 0 ? inside : inside.elsewhere[outside[number] - 1];
+    /// Where operand `number` of the kernel, or of the softmax, is read, and the labels that it has; null: at these.
+    ///@{
+    [[nodiscard]] const operand_read* read_of(const einsum_form& form, std::size_t number) const {
+        const bool is_plain = form.is_plain() || !rows.labels.empty();
+        const operand_read* const inside = is_plain ? nullptr : &form.reads[number];
+        return is_plain || outside.empty() || outside[number] == 0 ? inside : &inside->elsewhere[outside[number] - 1];
     }
+    [[nodiscard]] const std::vector<label_id>& labels_of(const einsum_form& form, std::size_t number) const {
+        const operand_read* const read = read_of(form, number);
+        return read != nullptr ? read->labels : rows.labels.empty() ? form.operands[number] : rows.labels;
+    }
+    ///@}
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.

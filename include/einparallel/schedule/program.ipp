@@ -1,6 +1,5 @@
 #pragma once
 
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -21,11 +20,7 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
 
 EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges) {
     const box region = region_of(read.labels, ranges);
-    if (read.at.empty() || region.empty()) {
-        return read.at.empty() ? region : no_box(read.at.size());
-    }
-    box all{list_of(read.at, [&](const index_function& each) { return range_of(each, ranges); })};
-    return unfused_box(read.at, read.bounds, std::move(all));
+    return read.at.is_plain() ? region : region.empty() ? no_box(read.at.functions.size()) : read.at.reach(ranges);
 }
 
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {
@@ -38,12 +33,11 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const bool is_einsum = form != nullptr && call.rows.labels.empty();
-        made.reads.push_back(
-            {call.operands[operand], form == nullptr ? box{}
-                                     : is_einsum && !form->reads.empty()
-                                         ? region_read(call.read_of(*form, operand), call.ranges)
-                                         : region_of(call.rows.operand_labels(*form, operand), call.ranges)});
+        const operand_read* const read = form == nullptr ? nullptr : call.read_of(*form, operand);
+        made.reads.push_back({call.operands[operand], form == nullptr ? box{}
+                                                      : read != nullptr
+                                                          ? region_read(*read, call.ranges)
+                                                          : region_of(call.labels_of(*form, operand), call.ranges)});
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;

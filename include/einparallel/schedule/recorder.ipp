@@ -119,7 +119,7 @@ public:
         }
         const bool no_term = any_in(part, [](const interval& range) { return range.empty(); });
         if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
-            if (work_->form.reads.empty()) {
+            if (work_->form.is_plain()) {
                 now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
             } else {
                 contract_views(now, part, output, mode);
@@ -138,42 +138,37 @@ public:
             const std::vector<buffer_id>& pieces = program_[block].pieces;
             return pieces.empty() ? std::vector<buffer_id>{block} : pieces;
         };
-        std::vector<std::vector<box>> boxes(all.size());
-        std::vector<boxed_read> reads;
+        std::vector<boxed_read> boxed(2 * all.size());  // by read, and behind them where their conditions hold
+        std::vector<const boxed_read*> reads(boxed.size());
         for (std::size_t number = 0; number < all.size(); ++number) {
+            const affine_map& at = all[number]->at;
+            boxed[number].at = at;
             for (const buffer_id each : buffers_of(*all[number])) {
-                boxes[number].push_back(fused_box(all[number]->at, all[number]->bounds, program_[each].region));
+                boxed[number].boxes.push_back(at.in_rows(program_[each].region));
             }
-            reads.push_back({all[number]->at, boxes[number]});
-        }
-        std::vector<std::size_t> conditions;  // by read: where its own begin in `reads`
-        std::vector<std::vector<box>> valid;
-        for (const operand_read* const read : all) {
-            conditions.push_back(reads.size());
-            for (const index_function& each : read->where) {
-                valid.push_back({{{{0, each.extent}}}});
-                reads.push_back({{&each, 1}, valid.back()});
-            }
+            reads[number] = at.is_plain() ? nullptr : &boxed[number];
+            boxed_read& holds = boxed[all.size() + number];
+            holds.at.functions = at.where;
+            holds.boxes = {{list_of(at.where, [](const index_function& each) { return interval{0, each.extent}; })}};
+            reads[all.size() + number] = at.where.empty() ? nullptr : &holds;
         }
         cut_into_boxes(
             ranges, reads, form.output,
             [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
                 contraction call{vertex_, {}, output, part, combines ? write_mode::combine : mode};
                 std::size_t other = form.reads.size();  // where the next read from elsewhere is in `all`
-                const auto holds = [&](std::size_t number) {
-                    const auto holding = found.subspan(conditions[number], all[number]->where.size());
-                    return (found[number] != in_no_box || all[number]->at.empty()) && !found_in(in_no_box, holding);
+                const auto is_in_box = [&](std::size_t read) {
+                    return reads[read] == nullptr || found[read] != in_no_box;
                 };
-                for (std::size_t operand = 0; operand < form.reads.size(); ++operand) {
-                    const operand_read& read = form.reads[operand];
-                    std::size_t number = operand;
+                for (const operand_read& read : form.reads) {
+                    std::size_t number = call.operands.size();
                     std::size_t outside = 0;
-                    while (outside < read.elsewhere.size() && !holds(number)) {
+                    while (outside < read.elsewhere.size() && !(is_in_box(number) && is_in_box(all.size() + number))) {
                         number = other + outside++;
                     }
                     const std::size_t place = found[number];
                     call.outside.push_back(outside);
-                    call.operands.push_back(buffers_of(call.read_of(form, operand))[place == in_no_box ? 0 : place]);
+                    call.operands.push_back(buffers_of(*all[number])[place == in_no_box ? 0 : place]);
                     other += read.elsewhere.size();
                 }
                 now.work.emplace_back(std::move(call));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -14,19 +13,6 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
     return list_of(labels, [&](label_id label) { return label == no_label ? 1 : extents[std::size_t(label)]; });
 }
 
-/// Takes from the range of a label where a condition on it alone does not hold; false where it never holds.
-EINPARALLEL_INLINE bool narrow(std::vector<interval>& ranges, const index_function& condition) {
-    if (condition.terms.size() == 1) {
-        const index_term& term = condition.terms[0];
-        const bool rises = term.coefficient > 0;
-        const index low = rises ? -condition.constant : condition.constant - condition.extent + 1;
-        const index each = rises ? term.coefficient : -term.coefficient;
-        interval& range = ranges[std::size_t(term.label)];
-        range = intersect(range, {quotient_above(low, each), quotient_above(low + condition.extent, each)});
-    }
-    return any_in(ranges, &interval::empty) || !intersect(range_of(condition, ranges), {0, condition.extent}).empty();
-}
-
 EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, const std::vector<index>& extents,
                                                      std::size_t operand, const mesh& ranks, std::size_t cut) {
     const std::vector<label_id>& labels = form.operands[operand];
@@ -38,10 +24,9 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
     std::vector<std::vector<box>> read(std::size_t(ranks.size()));
     for (const operand_read* const each : form.all_reads()) {
         for (int rank = 0; rank < ranks.size() && each->operand == operand; ++rank) {
-            bounds = each->bounds;
+            bounds = each->at.bounds;
             std::vector<interval> ranges = blocks.block_of_rank(rank).sides;
-            const bool holds =
-                all_in(each->where, [&](const index_function& condition) { return narrow(ranges, condition); });
+            const bool holds = each->at.narrow(ranges);
             box region = intersect(region_read(*each, ranges), whole_box(bounds));
             region.nothing = region.nothing || !holds;
             read[std::size_t(rank)].push_back(std::move(region));
@@ -55,7 +40,7 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
                 inner = around;
                 for (const operand_read* const each : form.all_reads()) {
                     if (each->operand == operand) {
-                        around = unfused_box(each->at, bounds, fused_box(each->at, bounds, std::move(around)));
+                        around = each->at.around(each->at.in_rows(std::move(around)));
                     }
                 }
             }

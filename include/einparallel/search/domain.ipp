@@ -53,7 +53,7 @@ public:
     std::vector<listed_vector> vectors;
     bool has_others = true;  ///< vectors for any number of ranks are its, too, beside those for usual numbers
     /// What a state takes, in states whose operands lie in blocks: boxes are worked out for every rank.
-    std::size_t weight() const { return einsum_->form.reads.empty() ? 1 : std::size_t(asked_->processes); }
+    std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
 
     /// True where there are others.
     bool may_have_others() const { return any_in(may_be_.families, &partition_family::any_from); }

@@ -35,7 +35,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
         const std::size_t input = graph.inputs[number][operand];
         const vertex& read = *graph.vertices[input];
         const std::uint64_t operands = operands_reading(graph, number, input);
-        if (leaves[input] && reader.form.reads.empty() && std::size_t(std::countr_zero(operands)) == operand &&
+        if (leaves[input] && reader.form.is_plain() && std::size_t(std::countr_zero(operands)) == operand &&
             read.element == reader.element &&
             read.work->program().aggregates_by() == reader.work->program().aggregates_by()) {
             tensors.emplace_back(operands, element_count(read.bounds) > element_count(reader.bounds));

@@ -79,14 +79,14 @@ EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::ve
     const std::vector<const operand_read*> reads = form.all_reads();
     const operand_read& read = **find_in(reads, operand, &operand_read::operand);
     std::vector<label_id> labels;
-    for (const index_function& at : read.at) {
+    for (const index_function& at : read.at.functions) {
         const label_id label = at.terms.empty() ? no_label : at.terms.front().label;
         labels.push_back(found_in(label, labels) ? no_label : label);
     }
     mesh even = ranks;
     for_each_in(even.axes, [](mesh_axis& axis) { axis.points.clear(); });
     return table.exact(operand_distribution(form, extents, operand, ranks, cut),
-                       table.exact(read.bounds, even, labels, 0));
+                       table.exact(read.at.bounds, even, labels, 0));
 }
 
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,

@@ -24,6 +24,7 @@
 #include <einparallel/kernel/work/ranked.ipp>
 #include <einparallel/kernel/work/running.ipp>
 #include <einparallel/kernel/work/select.ipp>
+#include <einparallel/notation/affine_map.ipp>
 #include <einparallel/notation/box.ipp>
 #include <einparallel/notation/operations/op_formula.ipp>
 #include <einparallel/notation/operations/op_program.ipp>

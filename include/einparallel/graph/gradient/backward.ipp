@@ -175,7 +175,7 @@ private:
         const einsum_form& form = made->form;
         term_statement statement(form.names, made->extents, derivation(made->work->program(), calls_of(*made)),
                                  made->work);
-        const std::vector<operand_read> reads = reads_of(*made);
+        const std::vector<operand_read> reads = form.listed_reads();
         for (std::size_t number = 0; number < reads.size(); ++number) {
             statement.place(number, read_of(*made, reads[number]));
         }

@@ -44,23 +44,13 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> copied(const labelled_tensor& tensor,
 /// The same as a tensor like `of` that is no view, of a part labelled with numbers of dimensions.
 EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of);
 
-/// What a vertex's kernel reads, by operand of its program; and one of these reads as an operand.
-EINPARALLEL_INLINE std::vector<operand_read> reads_of(const vertex& made);
+/// What a vertex's kernel reads as an operand.
 EINPARALLEL_INLINE labelled_tensor read_of(const vertex& made, const operand_read& read);
 
-/// 0, 1, …: numbers of dimensions, or of all labels there are.
-EINPARALLEL_INLINE std::vector<label_id> first_labels(std::size_t count);
 /// Ranges of labels in a view.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents);
-/// Each dimension at its label.
-EINPARALLEL_INLINE std::vector<index_function> at_labels(label_span labels);
-/// Labels that stand in functions.
-EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_function> functions);
-
-/// A tensor that is read at functions of labels, by dimension, and as 0 where these are outside or conditions do not
-/// hold.
-EINPARALLEL_INLINE labelled_tensor seen_at(const labelled_tensor& tensor, std::vector<index_function> at,
-                                           const std::vector<index_function>& conditions,
+/// A tensor that is read at a map of labels, and as 0 where this is outside or its conditions do not hold.
+EINPARALLEL_INLINE labelled_tensor seen_at(const labelled_tensor& tensor, affine_map at,
                                            const std::vector<index>& extents);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -40,12 +40,6 @@ EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of
     return names;
 }
 
-EINPARALLEL_SELDOM std::vector<label_id> first_labels(std::size_t count) {
-    std::vector<label_id> all(count);
-    std::iota(all.begin(), all.end(), label_id{0});
-    return all;
-}
-
 EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents) {
     return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
 }
@@ -56,29 +50,20 @@ EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor)
                : tensor;
 }
 
-EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, std::vector<index_function> at,
-                                           const std::vector<index_function>& conditions,
+EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, affine_map at,
                                            const std::vector<index>& extents) {
     const labelled_tensor tensor = with_dimension(of);
-    const std::vector<index>& bounds = tensor.handle->bounds;
-    at.resize(bounds.size());
-    for (std::size_t dimension = 0; tensor.handle->is_view() && dimension < bounds.size(); ++dimension) {
-        index_function inside = at[dimension];  // of the view, which is within another tensor
-        inside.extent = bounds[dimension];
-        at.push_back(std::move(inside));
+    at.bounds = tensor.handle->bounds;
+    at.functions.resize(at.bounds.size());
+    if (tensor.handle->is_view()) {  // which is within another tensor
+        const std::vector<index_function> inside = at.inside();
+        at.where.insert(at.where.begin(), inside.begin(), inside.end());
     }
-    at.insert(at.end(), conditions.begin(), conditions.end());
-    const std::vector<label_id> labels = labels_in(at);
+    const std::vector<label_id> labels = at.labels();
     const std::vector<interval> ranges = ranges_of(labels, extents);
-    const std::array<index_function, 1> nowhere{};
+    const affine_map nowhere{std::vector<index_function>(1)};
     const auto zeros = view_vertex(scalar_vertex(tensor.handle->element, 0), nowhere, labels, ranges);
     return {view_vertex(tensor.handle, at, labels, ranges, zeros), labels, tensor.scale};
-}
-
-EINPARALLEL_SELDOM std::vector<index_function> at_labels(label_span labels) {
-    return list_of(labels, [](label_id label) {
-        return label == no_label ? index_function{} : index_function{{{label, 1}}, 0};
-    });
 }
 
 EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
@@ -86,9 +71,8 @@ EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, labe
     if (equal_in(tensor.labels, labels, std::equal_to<>())) {
         return tensor;
     }
-    std::vector<index_function> at = at_labels(tensor.labels);
-    at.resize(std::max(at.size(), tensor.handle->bounds.size()));
-    at.resize(std::max<std::size_t>(at.size(), 1));  // of no dimensions: a condition that holds
+    affine_map at = affine_map::at_labels(tensor.labels);
+    at.functions.resize(tensor.handle->bounds.size());
     return {view_vertex(tensor.handle, at, labels, ranges_of(labels, extents)),
             {labels.begin(), labels.end()},
             tensor.scale};
@@ -113,40 +97,19 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, co
     return copied(part, names_of_dimensions(of), of.bounds, all);
 }
 
-EINPARALLEL_SELDOM std::vector<operand_read> reads_of(const vertex& made) {
-    std::vector<operand_read> reads = made.form.reads;
-    for (std::size_t operand = 0; made.form.reads.empty() && operand < made.form.operands.size(); ++operand) {
-        reads.push_back({operand, made.form.operands[operand]});
-    }
-    return reads;
-}
-
 EINPARALLEL_SELDOM labelled_tensor read_of(const vertex& made, const operand_read& read) {
-    if (read.at.empty()) {
+    if (read.at.is_plain()) {
         return {made.operands[read.operand], read.labels};
     }
     std::shared_ptr<vertex> seen;
     const auto see = [&](const operand_read& each) {
-        std::vector<index_function> at = each.at.empty() ? at_labels(each.labels) : each.at;
-        at.insert(at.end(), each.where.begin(), each.where.end());
-        seen = view_vertex(made.operands[each.operand], at, read.labels, ranges_of(read.labels, made.extents),
-                           std::move(seen));
+        seen =
+            view_vertex(made.operands[each.operand], each.at.is_plain() ? affine_map::at_labels(each.labels) : each.at,
+                        read.labels, ranges_of(read.labels, made.extents), std::move(seen));
     };
     std::for_each(read.elsewhere.rbegin(), read.elsewhere.rend(), see);
     see(read);
     return {seen, read.labels};
-}
-
-EINPARALLEL_SELDOM std::vector<label_id> labels_in(std::span<const index_function> functions) {
-    std::vector<label_id> all;
-    for (const index_function& each : functions) {
-        for (const index_term& term : each.terms) {
-            if (!found_in(term.label, all)) {
-                all.push_back(term.label);
-            }
-        }
-    }
-    return all;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -27,7 +27,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
     const auto operand = [](const vertex& of, std::size_t number) -> const vertex& { return *of.operands[number]; };
     if (code_of(*made) != op_code::divide || made->operands.size() != 2 ||
         code_of(operand(*made, 0)) != op_code::shifted_exponential ||
-        operand(*made, 1).operands != std::vector{made->operands[0]} || !made->form.reads.empty()) {
+        operand(*made, 1).operands != std::vector{made->operands[0]} || !made->form.is_plain()) {
         return {};
     }
     const vertex& exponentials = operand(*made, 0);
@@ -49,7 +49,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
         const auto dimension = find_in(made->form.operands[0], label) - made->form.operands[0].begin();
         label = exponentials.form.output[std::size_t(dimension)];
     }
-    return {{&exponentials, reads_of(exponentials)[0], std::move(x)}};
+    return {{&exponentials, exponentials.form.listed_reads()[0], std::move(x)}};
 }
 
 /// Running sums the other way round.
@@ -64,8 +64,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     const index extent = made->extents[std::size_t(along)];
     const std::vector<std::string_view> names(made->form.names.begin(), made->form.names.end());
     const auto backwards = [&](const std::shared_ptr<vertex>& tensor) {
-        std::vector<index_function> at = at_labels(labels);
-        at[std::size_t(find_in(labels, along) - labels.begin())] = {{{along, -1}}, extent - 1};
+        affine_map at = affine_map::at_labels(labels);
+        at.functions[std::size_t(find_in(labels, along) - labels.begin())] = {{{along, -1}}, extent - 1};
         return view_vertex(tensor, at, labels, ranges_of(labels, made->extents));
     };
     running_work adding = sums;
@@ -161,7 +161,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     const std::size_t count = work.indices.size();
     const selection_labels all = labels_of_selection(made, count);
     const std::vector<std::string_view> names(all.names.begin(), all.names.end());
-    const std::vector<operand_read> reads = reads_of(made);
+    const std::vector<operand_read> reads = made.form.listed_reads();
     const auto numbered = [&](std::vector<label_id> labels) {
         for (label_id& label : labels) {
             label = label == no_label ? label : all.numbers[std::size_t(label)];
@@ -209,7 +209,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
 
 /// An element by its rank: to where it stands.
 EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, const labelled_tensor& gradient) {
-    const std::vector<operand_read> reads = reads_of(made);
+    const std::vector<operand_read> reads = made.form.listed_reads();
     const std::vector<label_id>& out = made.form.output;
     const std::vector<label_id>& x = made.form.operands[0];
     const label_id along =

@@ -62,7 +62,7 @@ EINPARALLEL_SELDOM std::optional<shift> shift_through(op_code code, const shift&
 /// That of a vertex's elements, by those of its operands.
 EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
                                                  const std::unordered_map<const vertex*, shift>& known) {
-    const std::vector<operand_read> reads = reads_of(made);
+    const std::vector<operand_read> reads = made.form.listed_reads();
     const std::vector<op_instruction>& program = made.work->program().instructions();
     std::vector<shift> values;
     for (std::size_t number = 0; number < program.size(); ++number) {
@@ -72,7 +72,7 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
             const auto is_shifted = [&](const operand_read& each) {
                 return known.contains(made.operands[each.operand].get());
             };
-            if (is_shifted(read) && read.at.empty()) {
+            if (is_shifted(read) && read.at.is_plain()) {
                 value = known.at(made.operands[read.operand].get());
                 for (label_id& label : value->labels) {
                     label = read.labels[std::size_t(label)];

@@ -57,7 +57,7 @@ EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& opera
         return add(operand, type);
     }
     std::vector<term_id> read;
-    for (const operand_read& each : reads_of(*made)) {
+    for (const operand_read& each : made->form.listed_reads()) {
         labelled_tensor from = read_of(*made, each);
         for (label_id& label : from.labels) {
             label = label == no_label ? label : operand.labels[std::size_t(find_in(out, label) - out.begin())];
