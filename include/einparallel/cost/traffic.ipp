@@ -52,10 +52,6 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
            handed_on_bytes(work);
 }
 
-/// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
-/// of a node: 1.5 µs, a message 3).
-inline constexpr double messages_per_step = 0.5;
-
 /// A kernel reads and writes the output anew for every so many terms of a sum, whether they come in one call or in
 /// several (768 x 768 x 3072: 48 calls take as long as one, 96 take 12 % longer).
 inline constexpr double terms_per_pass = 64;

@@ -13,6 +13,7 @@
 #include <einparallel/search/partition.ipp>
 #include <einparallel/search/pins.hpp>
 #include <einparallel/search/search.hpp>
+#include <einparallel/search/solver/solve.hpp>
 #include <einparallel/search/state.ipp>
 
 #include <algorithm>

@@ -1,0 +1,2 @@
+;; Emacs: a definition is C++, too.
+((auto-mode-alist . (("\\.ipp\\'" . c++-mode))))
