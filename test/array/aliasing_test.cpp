@@ -199,4 +199,20 @@ TEST_CASE("two strides of long blocks: in as many steps as Euclid's") {
     CHECK(!meet(index(1) << 40, (index(1) << 40) + 2, 1, 100));
 }
 
+TEST_CASE("every second and every third index of four long dimensions: by one sum for all that give it") {
+    const std::vector<std::byte> memory(8);
+    const index n = 900;
+    const index steps[] = {n * n * n, n * n, n, 1};
+    const index second[] = {2 * steps[0], 2 * steps[1], 2 * steps[2], 2};
+    const index third[] = {3 * steps[0], 3 * steps[1], 3 * steps[2], 3};
+    const index extents[] = {300, 300, 300, 50};
+    const auto meet = [&](index columns) {  // columns 0 … 98 and those from `columns` on
+        return overlap({memory.data(), extents, second, element_type_of<std::uint8_t>()},
+                       {memory.data() + columns, extents, third, element_type_of<std::uint8_t>()});
+    };
+    CHECK(meet(98));
+    CHECK(!meet(99));
+    CHECK(!meet(300));
+}
+
 }  // namespace aliasing_test

@@ -47,13 +47,13 @@ EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
     return true;
 }
 
-/// 0, 1, …, most times a stride.
+/// The multiples 0, 1, …, most of a positive stride.
 struct multiples {
     index stride;
     index most;
 };
 
-/// Sums of a multiple of each of some positive strides, which descend.
+/// The sums of a multiple of each of some strides, which descend.
 class stride_sums {
 public:
     EINPARALLEL_INLINE void add(index stride, index most) {
@@ -70,96 +70,87 @@ public:
         }
     }
 
-    /// Some sum lies in [low, high]. Also said where too many have been tried, which only strides that are no multiples
-    /// of each other, of more than four dimensions or with thousands of indices, are known to need.
+    /// Some sum lies in [low, high]. Also said where too many were tried: among many strides that have nothing to do
+    /// with each other. Parts of one array need a few.
     EINPARALLEL_INLINE [[nodiscard]] bool reach(index low, index high) const {
         int tries = 20000;
         return reach({all_.data(), all_.size()}, low, high, tries);
     }
 
 private:
-    /// The least x >= 0 with low <= factor · x mod modulus <= high, as Euclid divides; −1 where there is none. @pre
-    /// 0 <= low <= high < modulus, whose square is an index
-    EINPARALLEL_INLINE static index first_between(index factor, index modulus, index low, index high) {
-        if (low == 0) {
-            return 0;
-        }
-        if (factor > modulus / 2) {
-            factor = modulus - factor;
-            low = modulus - std::exchange(high, modulus - low);
-        }
-        const index least = factor == 0 ? 0 : quotient_above(low, factor);
-        if (factor == 0 || least * factor <= high) {
-            return least - (factor == 0 ? 1 : 0);
-        }
-        const index turns = first_between(factor - modulus % factor, factor, low % factor, high % factor);
-        return turns < 0 ? turns : quotient_above(low + modulus * turns, factor);
-    }
-
     EINPARALLEL_INLINE static bool reach(std::span<const multiples> all, index low, index high, int& tries) {
         index highest = 0;
         index step = 0;
-        while (true) {
-            highest = 0;
-            step = 0;
-            for (const multiples& each : all) {
-                highest += each.stride * each.most;
-                step = std::gcd(step, each.stride);
-            }
-            low = std::max<index>(low, 0);
-            high = std::min(high, highest);
-            if (low > high || low == 0 || high == highest) {
-                return low <= high;
-            }
-            low = quotient_above(low, step) * step;
-            high = high / step * step;
-            if (low > high || all.size() == 1) {
-                return low <= high;
-            }
-            const auto [stride, most] = all.back();
-            if (stride > high - low + step) {
-                break;
-            }
-            low -= stride * most;  // the multiples of the last stride leave no gaps
-            all = all.first(all.size() - 1);
+        for (const multiples& each : all) {
+            highest += each.stride * each.most;
+            step = std::gcd(step, each.stride);
         }
-        const auto [stride, most] = all.back();
-        if (const index modulus = stride / step; all.size() == 2 && modulus >> 31 == 0) {
-            const index first = std::max<index>(quotient_above(low - stride * most, all[0].stride), 0);
-            const index last = std::min(high / all[0].stride, all[0].most);
-            const index rest = (high - first * all[0].stride) / step % modulus;
-            const index ahead = first > last ? -1
-                                             : first_between(all[0].stride / step % modulus, modulus,
-                                                             std::max<index>(rest - (high - low) / step, 0), rest);
-            return ahead >= 0 && first + ahead <= last;
+        if (low <= 0 || high >= highest) {
+            return low <= highest && high >= 0;
         }
-        // Cut where the large strides have fewest sums with which the small ones can reach it.
+        low = quotient_above(low, step) * step;
+        high = high / step * step;
+        if (low > high || all.size() == 1) {
+            return low <= high;
+        }
+        const multiples least = all.back();
+        if (least.stride <= high - low + step) {  // its multiples leave no gaps
+            return reach(all.first(all.size() - 1), low - least.stride * least.most, high, tries);
+        }
+        if (all.size() == 2 && least.stride / step >> 31 == 0) {
+            return reach(all[0], least, step, low, high);
+        }
+        // Cut where the large strides have fewest sums from which the small ones get there.
         std::size_t cut = 0;
-        index fewest = std::numeric_limits<index>::max();
-        index begin = 0;
         index unit = 0;
+        interval sums{0, std::numeric_limits<index>::max()};
         index large = 0;
         index common = 0;
         for (std::size_t count = 1; count < all.size(); ++count) {
             large += all[count - 1].stride * all[count - 1].most;
             common = std::gcd(common, all[count - 1].stride);
-            const index from = std::max<index>(quotient_above(low - (highest - large), common), 0);
-            const index choices = std::min(high, large) / common - from + 1;
-            if (choices < fewest) {
+            const interval found{std::max<index>(quotient_above(low - highest + large, common), 0),
+                                 std::min(high, large) / common + 1};
+            if (found.end - found.begin < sums.end - sums.begin) {
                 cut = count;
-                fewest = choices;
-                begin = from;
                 unit = common;
+                sums = found;
             }
         }
-        for (index number = 0; number < fewest; ++number) {  // from the middle, where most is reached
-            const index sum = (begin + fewest / 2 + (number % 2 == 0 ? number / 2 : -(number + 1) / 2)) * unit;
+        for (index sum = sums.begin * unit; sum < sums.end * unit; sum += unit) {
             if (--tries < 0 ||
                 (reach(all.first(cut), sum, sum, tries) && reach(all.subspan(cut), low - sum, high - sum, tries))) {
                 return true;
             }
         }
         return false;
+    }
+
+    /// Of two strides and a range, all multiples of `step`: by what the small one leaves over of a multiple of the
+    /// large one.
+    EINPARALLEL_INLINE static bool reach(multiples large, multiples small, index step, index low, index high) {
+        const index first = std::max<index>(quotient_above(low - small.stride * small.most, large.stride), 0);
+        const index modulus = small.stride / step;
+        const index rest = (high - first * large.stride) / step % modulus;
+        const index ahead =
+            first_between(large.stride / step % modulus, modulus, std::max<index>(rest - (high - low) / step, 0), rest);
+        return ahead >= 0 && first + ahead <= std::min(high / large.stride, large.most);
+    }
+
+    /// The least x >= 0 with low <= factor · x mod modulus <= high, or −1, as Euclid divides. @pre high < modulus
+    EINPARALLEL_INLINE static index first_between(index factor, index modulus, index low, index high) {
+        if (low == 0 || factor == 0) {
+            return low == 0 ? 0 : -1;
+        }
+        if (factor > modulus / 2) {
+            return first_between(modulus - factor, modulus, modulus - high, modulus - low);
+        }
+        const index least = quotient_above(low, factor);
+        if (least * factor <= high) {
+            return least;
+        }
+        const index turns = first_between(factor - modulus % factor, factor, low % factor, high % factor);
+        return turns < 0 ? turns : quotient_above(low + modulus * turns, factor);
     }
 
     small_vector<multiples, 12> all_;
@@ -169,17 +160,19 @@ EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) 
     if (is_dense(extents, strides) || element_count(extents) == 0) {
         return false;
     }
-    stride_sums before;  // of two indices, their distance along the dimensions before
+    stride_sums inner;  // the distance of two indices along the dimensions behind
     index middle = 0;
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
         const index most = extents[dimension] - 1;
         const index stride = std::abs(strides[dimension]);
-        stride_sums sums = before;  // they differ along this one by a stride or more
-        sums.add(stride, most - 1);
-        if (most > 0 && sums.reach(middle - stride, middle - stride)) {
-            return true;
+        if (most > 0 && stride <= middle) {  // along this one they differ by a stride or more
+            stride_sums sums = inner;
+            sums.add(stride, most - 1);
+            if (sums.reach(middle - stride, middle - stride)) {
+                return true;
+            }
         }
-        before.add(stride, 2 * most);
+        inner.add(stride, 2 * most);
         middle += stride * most;
     }
     return false;
@@ -230,7 +223,9 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
     stride_sums sums;  // from the lowest byte of a up, and from the highest of b down
     for (const strided_block* const block : {&a, &b}) {
         for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
-            sums.add(std::abs(block->strides[dimension]) * index(block->element.bytes), block->extents[dimension] - 1);
+            if (const index most = block->extents[dimension] - 1; most > 0) {
+                sums.add(std::abs(block->strides[dimension]) * index(block->element.bytes), most);
+            }
         }
     }
     const auto distance = index(b_end - a_begin);

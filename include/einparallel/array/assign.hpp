@@ -311,17 +311,15 @@ private:
                "einsum: several indices on the left name one element, which would be rounded for each of them: add to "
                "floats and assign these");
         // What one index writes, another may read.
-        const auto check = [&](const strided_block& read) {
-            check_leaf({handle_of(there), statement<Labels, E>::left_labels}, {read});
-        };
-        for_each_leaf(right, [&]<class Read, class Own>(const leaf<Read, Own>& each, auto /*reduced*/) {
-            if constexpr (Selects<Read>) {
+        const strided_block output{handle_of(there), statement<Labels, E>::left_labels};
+        const auto check = [&](const auto&... read) { (check_leaf(output, {read}), ...); };
+        for_each_leaf(right, [&](const auto& each, auto /*reduced*/) {
+            if constexpr (is_selection<std::remove_cvref_t<decltype(each)>>) {
                 found.take_apart(each, [&](const auto& x, const auto& ids, const auto&, const auto&... tokens) {
-                    (check({handle_of(x), ids}), ..., check(array_leaves::block_of<Found>(tokens)));
+                    check(strided_block{handle_of(x), ids}, array_leaves::block_of<Found>(tokens)...);
                 });
             } else if constexpr (requires { array_leaves::block_of<Found>(found.resolved(each)); }) {
-                const auto read = found.resolved(each);
-                check(array_leaves::block_of<Found>(read));
+                check(array_leaves::block_of<Found>(found.resolved(each)));
             }
         });
         std::size_t alone = 0;  // the shortest label without which they do not, or the shortest of all
