@@ -5,11 +5,13 @@
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,17 +36,6 @@ EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> strided_block::touc
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A block that an operand lies in satisfies `is`.
-bool any_piece(const strided_block& of, const auto& is) {
-    bool any = false;
-    for (std::size_t number = 0; number < of.pieces->pieces.size() && !any; ++number) {
-        const operand_pieces::piece& each = of.pieces->pieces[number];
-        const std::vector<index> extents = extents_of(of.pieces->boxes[number]);
-        any = is(strided_block{each.data, extents, each.strides.data(), of.element});
-    }
-    return any;
-}
-
 EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
     index step = 1;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
@@ -56,79 +47,189 @@ EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
     return true;
 }
 
-/// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
-/// and the odd elements of an array or two columns of a matrix.
-EINPARALLEL_INLINE bool interleave(const strided_block& a, const strided_block& b) {
-    index period = 0;
-    for (const strided_block* const block : {&a, &b}) {
-        for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
-            if (block->extents[dimension] > 1) {
-                period = std::gcd(period, block->strides[dimension] * index(block->element.bytes));
+/// The multiples 0, 1, …, most of a positive stride.
+struct multiples {
+    index stride;
+    index most;
+};
+
+/// The sums of a multiple of each of some strides, which descend.
+class stride_sums {
+public:
+    EINPARALLEL_INLINE void add(index stride, index most) {
+        if (stride == 0 || most == 0) {
+            return;
+        }
+        if (const auto same = find_in(all_, stride, &multiples::stride); same != all_.end()) {
+            same->most += most;
+            return;
+        }
+        all_.push_back({stride, most});
+        for (std::size_t at = all_.size() - 1; at > 0 && all_[at - 1].stride < stride; --at) {
+            std::swap(all_[at - 1], all_[at]);
+        }
+    }
+
+    /// Some sum lies in [low, high]. Also said where too many were tried: among many strides that have nothing to do
+    /// with each other. Parts of one array need a few.
+    EINPARALLEL_INLINE [[nodiscard]] bool reach(index low, index high) const {
+        int tries = 20000;
+        return reach({all_.data(), all_.size()}, low, high, tries);
+    }
+
+private:
+    EINPARALLEL_INLINE static bool reach(std::span<const multiples> all, index low, index high, int& tries) {
+        index highest = 0;
+        index step = 0;
+        for (const multiples& each : all) {
+            highest += each.stride * each.most;
+            step = std::gcd(step, each.stride);
+        }
+        if (low <= 0 || high >= highest) {
+            return low <= highest && high >= 0;
+        }
+        low = quotient_above(low, step) * step;
+        high = high / step * step;
+        if (low > high || all.size() == 1) {
+            return low <= high;
+        }
+        const multiples least = all.back();
+        if (least.stride <= high - low + step) {  // its multiples leave no gaps
+            return reach(all.first(all.size() - 1), low - least.stride * least.most, high, tries);
+        }
+        if (all.size() == 2 && least.stride / step >> 31 == 0) {
+            return reach(all[0], least, step, low, high);
+        }
+        // Cut where the large strides have fewest sums from which the small ones get there.
+        std::size_t cut = 0;
+        index unit = 0;
+        interval sums{0, std::numeric_limits<index>::max()};
+        index large = 0;
+        index common = 0;
+        for (std::size_t count = 1; count < all.size(); ++count) {
+            large += all[count - 1].stride * all[count - 1].most;
+            common = std::gcd(common, all[count - 1].stride);
+            const interval found{std::max<index>(quotient_above(low - highest + large, common), 0),
+                                 std::min(high, large) / common + 1};
+            if (found.end - found.begin < sums.end - sums.begin) {
+                cut = count;
+                unit = common;
+                sums = found;
             }
         }
-    }
-    if (period == 0) {
+        for (index sum = sums.begin * unit; sum < sums.end * unit; sum += unit) {
+            if (--tries < 0 ||
+                (reach(all.first(cut), sum, sum, tries) && reach(all.subspan(cut), low - sum, high - sum, tries))) {
+                return true;
+            }
+        }
         return false;
     }
-    const auto distance = index(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
-    const index place = (distance % period + period) % period;
-    return place >= index(a.element.bytes) && period - place >= index(b.element.bytes);
-}
+
+    /// Of two strides and a range, all multiples of `step`: by what the small one leaves over of a multiple of the
+    /// large one.
+    EINPARALLEL_INLINE static bool reach(multiples large, multiples small, index step, index low, index high) {
+        const index first = std::max<index>(quotient_above(low - small.stride * small.most, large.stride), 0);
+        const index modulus = small.stride / step;
+        const index rest = (high - first * large.stride) / step % modulus;
+        const index ahead =
+            first_between(large.stride / step % modulus, modulus, std::max<index>(rest - (high - low) / step, 0), rest);
+        return ahead >= 0 && first + ahead <= std::min(high / large.stride, large.most);
+    }
+
+    /// The least x >= 0 with low <= factor · x mod modulus <= high, or −1, as Euclid divides. @pre high < modulus
+    EINPARALLEL_INLINE static index first_between(index factor, index modulus, index low, index high) {
+        if (low == 0 || factor == 0) {
+            return low == 0 ? 0 : -1;
+        }
+        if (factor > modulus / 2) {
+            return first_between(modulus - factor, modulus, modulus - high, modulus - low);
+        }
+        const index least = quotient_above(low, factor);
+        if (least * factor <= high) {
+            return least;
+        }
+        const index turns = first_between(factor - modulus % factor, factor, low % factor, high % factor);
+        return turns < 0 ? turns : quotient_above(low + modulus * turns, factor);
+    }
+
+    small_vector<multiples, 12> all_;
+};
 
 EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) {
-    if (is_dense(extents, strides)) {
+    if (is_dense(extents, strides) || element_count(extents) == 0) {
         return false;
     }
-    small_vector<std::array<index, 2>, 8> loops;  // strides, whose signs make no difference, and extents
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] > 1) {
-            loops.push_back({std::abs(strides[dimension]), extents[dimension]});
+    stride_sums inner;  // the distance of two indices along the dimensions behind
+    index middle = 0;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        const index most = extents[dimension] - 1;
+        const index stride = std::abs(strides[dimension]);
+        if (most > 0 && stride <= middle) {  // along this one they differ by a stride or more
+            stride_sums sums = inner;
+            sums.add(stride, most - 1);
+            if (sums.reach(middle - stride, middle - stride)) {
+                return true;
+            }
         }
-    }
-    sort_range(loops);
-    const index count = element_count(extents);
-    index reach = 0;
-    bool nested = true;  // each loop steps over all that those inside it reach
-    for (const auto& [stride, extent] : loops) {
-        nested = nested && stride > reach;
-        reach += (extent - 1) * stride;
-    }
-    if (nested || count == 0 || count > reach + 1) {
-        return !nested && count > 0;
-    }
-    std::vector<bool> taken(std::size_t(reach + 1));
-    for (index number = 0; number < count; ++number) {
-        index place = 0;
-        index rest = number;
-        for (const auto& [stride, extent] : loops) {
-            place += rest % extent * stride;
-            rest /= extent;
-        }
-        if (taken[std::size_t(place)]) {
-            return true;
-        }
-        taken[std::size_t(place)] = true;
+        inner.add(stride, 2 * most);
+        middle += stride * most;
     }
     return false;
 }
 
 EINPARALLEL_INLINE void check_readable(const strided_block& block) {
     check_extents(block.extents);
-    if (block.pieces != nullptr) {
-        any_piece(block, [](const strided_block& each) { return check_readable(each), false; });
-        return;
+    const std::size_t pieces = block.pieces == nullptr ? 0 : block.pieces->pieces.size();
+    for (std::size_t number = 0; number < pieces; ++number) {
+        const auto& [data, strides] = block.pieces->pieces[number];
+        check_readable({data, extents_of(block.pieces->boxes[number]), strides.data(), block.element});
     }
     const auto [begin, end] = block.touched();
     expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
 }
 
 EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) {
-    if (b.pieces != nullptr) {
-        return any_piece(b, [&](const strided_block& each) { return overlap(a, each); });
-    }
     const auto [a_begin, a_end] = a.touched();
     const auto [b_begin, b_end] = b.touched();
-    return a_begin < b_end && b_begin < a_end && !interleave(a, b);
+    if (b.pieces == nullptr) {
+        if (a_begin >= b_end || b_begin >= a_end || a_begin == a_end || b_begin == b_end) {
+            return false;
+        }
+        if (a.data == b.data) {
+            return true;
+        }
+    }
+    if (b.pieces != nullptr ||
+        !b.labels.empty()) {  // what is read: in one piece, and the diagonal of dimensions with one label
+        small_vector<index, 16> extents;
+        for (std::size_t dimension = 0; dimension < b.labels.size(); ++dimension) {
+            if (const label_id label = b.labels[dimension]; label != no_label) {
+                extents.resize(std::max(extents.size(), std::size_t(label) + 1), 1);
+                extents[std::size_t(label)] = b.extents[dimension];
+            }
+        }
+        bool any = false;
+        in_parts({extents, {&b, 1}, {}}, [&](const block_call& part) {
+            const strided_block& read = part.operands[0];
+            small_vector<index, 16> strides;
+            for (std::size_t label = 0; label < part.extents.size(); ++label) {
+                strides.push_back(stride_along(read, label_id(label)));
+            }
+            any = any || overlap(a, {read.data, part.extents, strides.data(), read.element});
+        });
+        return any;
+    }
+    stride_sums sums;  // from the lowest byte of a up, and from the highest of b down
+    for (const strided_block* const block : {&a, &b}) {
+        for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
+            if (const index most = block->extents[dimension] - 1; most > 0) {
+                sums.add(std::abs(block->strides[dimension]) * index(block->element.bytes), most);
+            }
+        }
+    }
+    const auto distance = index(b_end - a_begin);
+    return sums.reach(distance + 1 - index(a.element.bytes + b.element.bytes), distance - 1);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -235,6 +235,9 @@ public:
                 write_selected<How>(found, right);
             } else if constexpr (waits<typename target::node>) {
                 write_at<How>(found, right);
+            } else if (const strided_block all = handle_of(this->operand);  // a part, where it is read elsewhere, too
+                       !lacks_extents(all) && found.template extents_of<Labels>() != this->operand.extents) {
+                write_at<How>(found, right);
             } else if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T> &&
                                  How != assignment::subtract) {
                 write_all<How>([&](const strided_block& output, write_mode mode, growth grow) {
@@ -307,6 +310,18 @@ private:
         expect(!is_half<T>,
                "einsum: several indices on the left name one element, which would be rounded for each of them: add to "
                "floats and assign these");
+        // What one index writes, another may read.
+        const strided_block output{handle_of(there), statement<Labels, E>::left_labels};
+        const auto check = [&](const auto&... read) { (check_leaf(output, {read}), ...); };
+        for_each_leaf(right, [&](const auto& each, auto /*reduced*/) {
+            if constexpr (is_selection<std::remove_cvref_t<decltype(each)>>) {
+                found.take_apart(each, [&](const auto& x, const auto& ids, const auto&, const auto&... tokens) {
+                    check(strided_block{handle_of(x), ids}, array_leaves::block_of<Found>(tokens)...);
+                });
+            } else if constexpr (requires { array_leaves::block_of<Found>(found.resolved(each)); }) {
+                check(array_leaves::block_of<Found>(found.resolved(each)));
+            }
+        });
         std::size_t alone = 0;  // the shortest label without which they do not, or the shortest of all
         for (std::size_t label = 0, least = 2; label < Labels::size; ++label) {
             auto fixed = there.extents;

@@ -95,6 +95,12 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
 /// The indices of a range: the elements of ep::iota.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
 
+/// Every extent is 0, and there is one.
+EINPARALLEL_INLINE bool lacks_extents(const strided_block& output);
+
+/// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
+EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_leaf& leaf);
+
 /// Does the work; a failure within it names the statement.
 EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
                                   std::span<const strided_block> operands, function_ref<void()> work);

@@ -81,10 +81,9 @@ EINPARALLEL_INLINE bool is_read_in_place(const strided_block& output, const stri
     return same;
 }
 
-/// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
 EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_leaf& leaf) {
     check_readable(leaf.block);
-    require(!overlap(output, leaf.block) || (leaf.in_place && is_read_in_place(output, leaf.block)),
+    require((leaf.in_place && is_read_in_place(output, leaf.block)) || !overlap(output, leaf.block),
             {"einsum: the output is also an operand",
              leaf.in_place ? " and is not read element for element where it is written" : "",
              ": give the result memory of its own"});
@@ -102,7 +101,6 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
     return leaves;
 }
 
-/// Every extent is 0, and there is one.
 EINPARALLEL_INLINE bool lacks_extents(const strided_block& output) {
     return !output.extents.empty() && all_in(output.extents, [](index extent) { return extent == 0; });
 }
