@@ -33,8 +33,8 @@ std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& i
     std::vector<std::string> names;
     for_each_in(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
     std::vector<std::string> read;
-    for (std::size_t number = 0; number < einsum.form.read_count(); ++number) {
-        read.push_back(names[einsum.form.operand_read_by(number)]);
+    for (const operand_read& each : einsum.form.listed_reads()) {
+        read.push_back(names[each.operand]);
     }
     return einsum.work->program().formula(read, einsum.form.output.size() < einsum.form.names.size());
 }

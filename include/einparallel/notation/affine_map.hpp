@@ -185,9 +185,9 @@ namespace EINPARALLEL_DETAIL {
 
 /// A map the other way round: labels as functions of dimensions, and of labels that are left, numbered behind these.
 struct inverse_map {
-    affine_map at;               ///< by label; conditions: what is 0 in the part of the tensor that the map reaches
-    std::vector<index> summed;   ///< extents along labels: 1 where the dimensions say the label
-    bool is_solved = true;       ///< false where conditions have labels
+    affine_map at;              ///< by label; conditions: what is 0 in the part of the tensor that the map reaches
+    std::vector<index> summed;  ///< extents along labels: 1 where the dimensions say the label
+    bool is_solved = true;      ///< false where conditions have labels
 
     /// No element has several points.
     [[nodiscard]] bool is_injective() const {

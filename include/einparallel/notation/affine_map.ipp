@@ -176,9 +176,8 @@ EINPARALLEL_INLINE affine_map affine_map::after(const affine_map& inner) const {
 }
 
 EINPARALLEL_INLINE box affine_map::reach(const std::vector<interval>& ranges) const {
-    return around({detail::list_of(functions, [&](const index_function& each) {
-        return detail::range_of(each, ranges);
-    })});
+    return around(
+        {detail::list_of(functions, [&](const index_function& each) { return detail::range_of(each, ranges); })});
 }
 
 EINPARALLEL_INLINE bool affine_map::narrow(std::vector<interval>& ranges) const {
@@ -189,8 +188,8 @@ EINPARALLEL_INLINE bool affine_map::narrow(std::vector<interval>& ranges) const 
             const index low = rises ? -condition.constant : condition.constant - condition.extent + 1;
             const index each = rises ? term.coefficient : -term.coefficient;
             interval& range = ranges[std::size_t(term.label)];
-            range = intersect(range, {detail::quotient_above(low, each),
-                                      detail::quotient_above(low + condition.extent, each)});
+            range = intersect(
+                range, {detail::quotient_above(low, each), detail::quotient_above(low + condition.extent, each)});
         }
         return detail::any_in(ranges, &interval::empty) ||
                !intersect(detail::range_of(condition, ranges), {0, condition.extent}).empty();

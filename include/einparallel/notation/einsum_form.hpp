@@ -117,16 +117,6 @@ struct einsum_form {
 
     /// The kernel reads each operand once, at its labels: planners and schedules copy and ask nothing more of it.
     [[nodiscard]] bool is_plain() const { return reads.empty(); }
-    /// How many operands the kernel has; the tensor that one of them is read of, and its labels.
-    ///@{
-    [[nodiscard]] std::size_t read_count() const { return is_plain() ? operands.size() : reads.size(); }
-    [[nodiscard]] std::size_t operand_read_by(std::size_t number) const {
-        return is_plain() ? number : reads[number].operand;
-    }
-    [[nodiscard]] const std::vector<label_id>& labels_read(std::size_t number) const {
-        return is_plain() ? operands[number] : reads[number].labels;
-    }
-    ///@}
     /// All operands of the kernel, plain ones too.
     [[nodiscard]] std::vector<operand_read> listed_reads() const {
         std::vector<operand_read> all = reads;
