@@ -5,6 +5,7 @@
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/device/contraction_decision.ipp>
 #include <einparallel/device/join_shape.hpp>
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 
 #include <algorithm>
