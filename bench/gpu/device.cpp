@@ -200,7 +200,7 @@ public:
             if (operands->size() == 2) {
                 way = ep::detail::decide_on_device(call, ep::element_type_of<T>());
             }
-            space_.prepare(space_.workspace(*work, call));
+            space_.prepare(space_.decide(*work, call)->workspace);
             space_.contract(*work, call);
         });
 

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
@@ -126,7 +127,8 @@ void check(random_source& random, statistics& seen, index largest, index most_po
     std::vector<std::byte> workspace(decided.workspace_bytes + 256, std::byte{0xff});
     auto* const room = workspace.data() + (256 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 256) % 256;
     const double factor = scale == T(1) ? 1 : -2;
-    device::run_on_device(nullptr, decided, factor, call, room, [&](const device::blas_call& products) {
+    const auto sum = device::launch::device_program_of(op_program(reduction::sum, std::array{element_type_of<T>()}));
+    device::run_on_device(nullptr, decided, sum.get(), factor, call, room, [&](const device::blas_call& products) {
         const auto& [type, operand, by, product, a, b, c, add] = products;
         REQUIRE(type == element_type_of<T>());
         REQUIRE(operand == element_type_of<In>());

@@ -92,9 +92,10 @@ struct join_case {
             mode};
         workspace.assign(einparallel::detail::join_workspace_bytes(program, call) + 16, std::byte{0x7f});
         auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
-        einparallel::detail::join_on_device(
-            program, call, workspace.data() + (16 - address % 16) % 16, nullptr,
-            [&](const launch::strided_join& part) { launch::join(nullptr, part, program); });
+        einparallel::detail::join_on_device(program, call, workspace.data() + (16 - address % 16) % 16, nullptr,
+                                            [&](const launch::strided_join& part) {
+                                                launch::join(nullptr, part, *launch::device_program_of(program));
+                                            });
     }
 
     /// The largest distance() of an element from what it should be.
@@ -414,8 +415,9 @@ TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those a
     const block_call call{extents, {&matrix, 1}, {sums.data(), of_sums, dense}};
     std::vector<double> workspace(einparallel::detail::join_workspace_bytes(sum, call) / sizeof(double));
     CHECK(workspace.size() > 256 * expected.size());
-    einparallel::detail::join_on_device(sum, call, workspace.data(), nullptr,
-                                        [&](const launch::strided_join& part) { launch::join(nullptr, part, sum); });
+    einparallel::detail::join_on_device(sum, call, workspace.data(), nullptr, [&](const launch::strided_join& part) {
+        launch::join(nullptr, part, *launch::device_program_of(sum));
+    });
     CHECK(sums == expected);
 }
 

@@ -1,8 +1,6 @@
 // Threads of ranks that share a node, in a program that links OpenMP.
 
-#include <einparallel/kernel/threads.hpp>
-#include <einparallel/mpi/communicator.hpp>
-#include <einparallel/run/context.hpp>
+#include <einparallel.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <doctest/doctest.h>
@@ -47,4 +45,26 @@ TEST_CASE("ranks of a node use its processors once, unless OpenMP was told other
     omp_set_num_threads(before + 3);
     CHECK(ep::detail::available_threads() == before + 3);
     omp_set_num_threads(before);
+}
+
+TEST_CASE("with other threads than before it is decided anew how a plan's calls are computed") {
+    EINPARALLEL_LABELS(i, j, k);
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A =
+        ep::generate<double>({96, 96}, [](ep::index row, ep::index column) { return double((row + 3 * column) % 5); });
+    ep::tensor<double, 2> C;
+    C(i, k) = A(i, j) * A(j, k);
+    const ep::plan plan = ep::decompose({.processes = world.size()}, C);
+    const int before = omp_get_max_threads();
+    ep::array<double, 2> first;
+    for (const int threads : {before, before, before + 2, before + 2, before}) {
+        const bool is_other = threads != omp_get_max_threads() || first.size() == 0;
+        omp_set_num_threads(threads);
+        const std::uint64_t decided = ep::detail::decisions_made();
+        const ep::results made = plan.run(world);
+        CHECK((ep::detail::decisions_made() != decided) == is_other);
+        const ep::array<double, 2> found = made.get(C).allgather();
+        first = first.size() == 0 ? found : first;
+        CHECK(std::equal(found.data(), found.data() + found.size(), first.data()));
+    }
 }

@@ -104,7 +104,7 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
     CHECK(table.find("mn holds sum") != std::string::npos);
     CHECK(lines.back().starts_with("note: * is brought or computed in the first of 10 runs"));
     // The inputs are read by what is computed once alone: nothing but the blocks of the sum stays.
-    CHECK(plan_kept(shown.program_of(0)).bytes == 64 * 32 * 8);
+    CHECK(room_of(shown.program_of(0)).kept.bytes == 64 * 32 * 8);
     const json read = json::parse(shown.to_json());
     CHECK(read["options"]["runs"].number() == 10);
     CHECK(read["bytes_again"].number() == 0);

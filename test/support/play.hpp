@@ -156,7 +156,7 @@ public:
         arena_plan planned;
         arena_plan kept;
         if (in_arena) {
-            kept = plan_kept(of_rank);
+            kept = room_of(of_rank).kept;
             planned = plan_arena(of_rank, [&](buffer_id number) { return kept.holds(number); });
             memory_.emplace_back(planned.bytes / sizeof(double), poison);
             memory_.emplace_back(kept.bytes / sizeof(double), poison);

@@ -11,6 +11,7 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -94,7 +95,8 @@ private:
             inputs_.find();
             outputs_.find();
             call_.moves().lay_out(call_.cache.space, call_.results_stay, call_.cache.kept);
-            call_.cache.transfers.reserve(call_.moves().room());
+            assert(call_.ready->peak_bytes() == 0 || call_.moves().holds(call_.ready->peak_bytes()));
+            call_.cache.transfers.reserve(call_.moves().messages());
             call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
             if (call_.seen != nullptr) {
                 constexpr std::size_t agreements = 2;

@@ -111,7 +111,7 @@ EINPARALLEL_SELDOM device_need need_of_devices(const plan& of, int rank, const d
     const device_settings settings{.is_direct = goes_straight(how)};
     const memory_need found =
         need_of(of, rank, settings.is_direct ? 0 : settings.slab,
-                [](const kernel& work, const block_call& call) { return workspace_on_device(work, call); });
+                [](const kernel& work, const block_call& call) { return decide_on_device(work, call).workspace; });
     return {of.peak_bytes(rank), found.workspace, blas_handle::workspace_bytes,
             device_space::flag_bytes + 2 * settings.slab + found.out + 2 * found.in +
                 (how.results_stay ? 0 : found.results),

@@ -38,7 +38,7 @@ struct plan_call {
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
     bool is_on_device() const { return !cache.space.is_host(); }
-    prepared_program& moves() const { return ready->moves(); }
+    program_replay& moves() const { return ready->moves(); }
     const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }
 };
 
@@ -68,7 +68,7 @@ struct kept_transfer {
         block = memory_block(home->space, to.elements.bytes());
         to.elements.data = block.data();
         to.elements.is_on_device = value.elements.is_on_device;
-        std::vector<executed_vertex> names(number + 1);
+        std::vector<called_vertex> names(number + 1);
         names[number].name = input.name;
         moves.emplace(value, to, home->rank, home->space.staging(), std::move(names));
         to.where.reset();
@@ -227,7 +227,7 @@ private:
         }
         way->moves->lay_out(home.space, from, *way->arrived->part());
         home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
-        home.transfers.reserve(way->moves->moves().room());
+        home.transfers.reserve(way->moves->moves().messages());
         spans_ += way->moves->moves().most_spans();
         brought_.emplace_back(way.get(), std::move(from.keep));
         return &*way->arrived;

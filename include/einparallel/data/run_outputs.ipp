@@ -64,7 +64,7 @@ public:
             made_by.assign(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
             const distributed_part* const into = targets_[position];
-            if (call_.moves().target(position).data != nullptr) {
+            if (call_.moves().is_aimed(position)) {
                 here = *into;
                 continue;
             }
@@ -151,7 +151,7 @@ private:
         if (!is_read && !is_kept && target.is_on_device == call_.is_on_device() && made.resting == *into.where &&
             target.borrow(target.held, strides) != nullptr &&
             call_.moves().may_lie_elsewhere(position, !strides.empty())) {
-            call_.moves().target(position) = {target.data, std::move(strides)};
+            call_.moves().aim(position, target.data, strides);
         }
     }
 

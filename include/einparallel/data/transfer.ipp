@@ -6,7 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/prepared_program.ipp>
+#include <einparallel/run/replay.ipp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -21,23 +21,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A box of a distribution and its rank; of this rank's boxes the buffer with the elements.
-struct placed_box {
-    int rank = 0;
-    box held;
-    buffer_id place = no_buffer;
-};
-
-/// The boxes of a distribution, in ascending order of ranks; with `cycles` those of a tensor whose dimensions are cut.
+/// The boxes of a distribution with their ranks, in ascending order of these; with `cycles` those of a tensor whose
+/// dimensions are cut.
 /// @pre a block-cyclic one is cut in these cycles
-EINPARALLEL_SELDOM std::vector<placed_box> boxes_of(const distributed_part& part, const std::vector<index>& cycles) {
-    std::vector<placed_box> boxes;
+EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const distributed_part& part,
+                                                             const std::vector<index>& cycles) {
+    std::vector<std::pair<int, box>> boxes;
     for (int rank = 0; rank < part.where->holders(); ++rank) {
         const box held = part.where->held_by(rank);
         const bool is_whole = cycles.empty() || part.cyclic;
         for (box& each : is_whole ? std::vector<box>{held} : in_cycles(held, cycles)) {
             if (!each.empty()) {
-                boxes.push_back({rank, std::move(each)});
+                boxes.emplace_back(rank, std::move(each));
             }
         }
     }
@@ -71,55 +66,65 @@ public:
     /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
     /// @param vertices of a plan: the last is the one whose operand is brought
     EINPARALLEL_SELDOM transfer(const distributed_part& from, const distributed_part& to, int rank,
-                                std::size_t staging = 0, std::vector<executed_vertex> vertices = {})
+                                std::size_t staging = 0, std::vector<called_vertex> vertices = {})
         : cycles_(from.cyclic ? from.cyclic->cycles
                   : to.cyclic ? to.cyclic->cycles
                               : std::vector<index>()) {
         program moves;
-        std::vector<placed_box> sources = boxes_of(from, cycles_);
-        std::vector<placed_box> targets = boxes_of(to, cycles_);
-        const auto place = [&](const distributed_part& part, std::vector<placed_box>& boxes,
-                               std::vector<placed_box>& own) {
-            for (placed_box& each : boxes) {
-                if (each.rank == rank) {
-                    each.place = moves.add_buffer(each.held, part.elements.element.bytes);
-                    moves[each.place].strides = memory_of_box(part, each.held, cycles_).strides;
-                    own.push_back(each);
+        using ranked_box = std::pair<int, box>;
+        const auto place = [&](const distributed_part& part, const std::vector<ranked_box>& boxes) {
+            return list_of(boxes, [&](const ranked_box& each) {
+                if (each.first != rank) {
+                    return no_buffer;
                 }
-            }
+                const buffer_id made = moves.add_buffer(each.second, part.elements.element.bytes);
+                moves[made].strides = memory_of_box(part, each.second, cycles_).strides;
+                return made;
+            });
         };
-        place(from, sources, from_);
-        place(to, targets, to_);
+        const std::vector<ranked_box> sources = boxes_of(from, cycles_);
+        const std::vector<ranked_box> targets = boxes_of(to, cycles_);
+        from_ = place(from, sources);
+        to_ = place(to, targets);
+        const auto own = std::find_if(to_.begin(), to_.end(), [](buffer_id each) { return each != no_buffer; });
+        const auto first = std::size_t(own - to_.begin());  // of this rank's, which follow each other
+        const auto end = std::size_t(std::find(own, to_.end(), no_buffer) - to_.begin());
         step& now = moves.steps.emplace_back();
         now.vertex = vertices.empty() ? 0 : vertices.size() - 1;
-        for (const placed_box& held : sources) {
-            for (const placed_box& wanted : held.rank == rank ? targets : to_) {
-                const box common = intersect(held.held, wanted.held);
-                if (held.rank == wanted.rank) {
-                    now.move(wanted.place, held.place, common);
-                } else if (held.rank == rank) {
-                    now.send(wanted.rank, held.place, common);
+        for (std::size_t source = 0; source < sources.size(); ++source) {
+            const auto& [holder, held] = sources[source];
+            for (std::size_t target = holder == rank ? 0 : first; target < (holder == rank ? targets.size() : end);
+                 ++target) {
+                const auto& [taker, wanted] = targets[target];
+                const box common = intersect(held, wanted);
+                if (holder == taker) {
+                    now.move(to_[target], from_[source], common);
+                } else if (holder == rank) {
+                    now.send(taker, from_[source], common);
                 } else {
-                    now.receive(held.rank, wanted.place, common);
+                    now.receive(holder, to_[target], common);
                 }
             }
         }
         pack_strided(moves);
         bytes_sent_ = einparallel::bytes_sent(moves);
-        moves_.emplace(std::move(moves), std::move(vertices), staging);
+        std::erase(from_, no_buffer);
+        std::erase(to_, no_buffer);
+        moves.vertices = std::move(vertices);
+        moves_.emplace(std::move(moves), staging);
     }
 
     /// Messages and copies, to be carried out after lay_out().
-    prepared_program& moves() { return *moves_; }
+    program_replay& moves() { return *moves_; }
     std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the elements of both parts are. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const distributed_part& from,
                                     const distributed_part& to) {
-        const auto bind = [&](const std::vector<placed_box>& boxes, const distributed_part& part) {
-            for (const placed_box& each : boxes) {
-                const strided_box memory = memory_of_box(part, each.held, cycles_);
-                moves_->bind(each.place, memory.data, memory.strides);
+        const auto bind = [&](const std::vector<buffer_id>& boxes, const distributed_part& part) {
+            for (const buffer_id each : boxes) {
+                const strided_box memory = memory_of_box(part, moves_->of_rank()[each].region, cycles_);
+                moves_->bind(each, memory.data, memory.strides);
             }
         };
         bind(from_, from);
@@ -129,9 +134,9 @@ public:
 
 private:
     std::vector<index> cycles_;
-    std::vector<placed_box> from_;  ///< this rank's
-    std::vector<placed_box> to_;    ///< …
-    std::optional<prepared_program> moves_;
+    std::vector<buffer_id> from_;  ///< this rank's boxes
+    std::vector<buffer_id> to_;    ///< …
+    std::optional<program_replay> moves_;
     std::size_t bytes_sent_ = 0;
 };
 
@@ -156,7 +161,7 @@ EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const ch
         way.emplace(here, arriving, watch.rank);
         way->lay_out(the_host, here, arriving);
         scratch = memory_block(the_host, way->moves().scratch_bytes());
-        flight.reserve(way->moves().room());
+        flight.reserve(way->moves().messages());
     });
     agree(world.control, unprepared, numbers);
     std::string failure;

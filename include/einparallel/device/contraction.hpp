@@ -12,6 +12,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -30,18 +32,32 @@ struct blas_call {
 /// Gives it to the stream.
 using blas_function = function_ref<void(const blas_call&)>;
 
-/// Runs it on the memory of the call, in the order of the stream. @pre the decision's way is products
-EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
+/// Runs it on the memory of the call, in the order of the stream. `sum`: of elements of the output's type, where it
+/// sums what it copies. @pre the decision's way is products
+EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision,
+                                      const launch::device_program* sum, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas);
 
 /// Why devices do not compute it: what follows a vertex's name; empty where they do.
 EINPARALLEL_INLINE std::string refused_on_device(const kernel& work);
 
-/// Bytes of workspace that a block of this kernel needs on a device: products where it is a sum of products of two
-/// operands, else a join.
-EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
+/// How calls of a kernel are computed on a device: by products where it is a sum of products of two operands, else by a
+/// join. Of addresses it matters only whether the output is an operand's.
+struct device_decision {
+    std::optional<device_contraction> products{};
+    std::complex<double> scale{};
+    std::shared_ptr<const launch::device_program> code{};  ///< of the join; beside products of the sum of a copy
+    bool is_in_place = false;
+    std::size_t workspace = 0;  ///< bytes
+
+    [[nodiscard]] bool multiplies() const { return products && products->way == device_way::products; }
+};
+/// @throws error where a device cannot compute it
+EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call);
+
 /// Computes the block, in the order of the stream. `divided` becomes 1 where an integer is divided by zero.
-EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
-                                           void* workspace, std::uint32_t* divided, blas_function blas);
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const device_decision& decided,
+                                           const block_call& call, void* workspace, std::uint32_t* divided,
+                                           blas_function blas);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -5,21 +5,23 @@
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/device/contraction_decision.ipp>
 #include <einparallel/device/join_shape.hpp>
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
+EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision,
+                                      const launch::device_program* sum, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas) {
     auto* const room = static_cast<std::byte*>(workspace);
-    const op_program sum(reduction::sum, std::array{decision.element});
     // Elements on their way between a tensor and the workspace, whose last part is for long sums.
     const auto move = [&](std::size_t slot, std::size_t into_slot, void* into, const void* from, bool combine) {
         const device_contraction::staged& copy = decision.copies[slot];
@@ -35,8 +37,9 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         work.combine = combine;
         const device_contraction::staged& last = decision.copies[y_slot];
         work.workspace = room + last.at + (std::size_t(last.elements) * decision.bytes_of(y_slot) + 255) / 256 * 256;
-        for_each_join(sum, nest, work, [&](const launch::strided_join& part) {
-            copy.sums || combine ? launch::join(on, part, sum) : launch::copy(on, part, decision.bytes_of(slot));
+        const std::array<index, 2> bytes{index(decision.bytes_of(z_slot)), index(decision.bytes_of(slot))};
+        for_each_join(bytes, nest, work, [&](const launch::strided_join& part) {
+            copy.sums || combine ? launch::join(on, part, *sum) : launch::copy(on, part, decision.bytes_of(slot));
         });
     };
     const void* operands[3] = {};
@@ -107,17 +110,28 @@ EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
                  "in a unit that nvcc compiles";
 }
 
-EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
-    if (const auto products = products_of(work, call); products && products->first.way != device_way::join) {
-        return products->first.workspace_bytes;
+EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call) {
+    ++decisions_made();
+    device_decision made{.is_in_place = is_in_place(call)};
+    if (const auto products = products_of(work, call); products) {
+        std::tie(made.products, made.scale) = *products;
     }
-    return work.replaces() ? 0 : join_workspace_bytes(work.program(), call);
+    if (made.products && made.products->way != device_way::join) {
+        made.workspace = made.products->workspace_bytes;
+        const op_program sum(reduction::sum, std::array{made.products->element});
+        made.code = made.multiplies() ? launch::device_program_of(sum) : nullptr;
+    } else if (!work.replaces()) {
+        made.workspace = join_workspace_bytes(work.program(), call);
+        made.code = work.program().is_opaque() ? nullptr : launch::device_program_of(work.program());
+    }
+    return made;
 }
 
-EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const block_call& call,
-                                           void* workspace, std::uint32_t* divided, blas_function blas) {
-    if (const auto products = products_of(work, call); products && products->first.way == device_way::products) {
-        run_on_device(on, products->first, products->second, call, workspace, blas);
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const device_decision& decided,
+                                           const block_call& call, void* workspace, std::uint32_t* divided,
+                                           blas_function blas) {
+    if (decided.multiplies()) {
+        run_on_device(on, *decided.products, decided.code.get(), decided.scale, call, workspace, blas);
         return;
     }
     if (const auto* const selects = work.as<select_work>();
@@ -126,7 +140,7 @@ EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work
     }
     join_on_device(work.program(), call, workspace, divided, [&](const launch::strided_join& part) {
         work.on_device() != nullptr ? work.on_device()->join(on, part, work.keeps().front().get())
-                                    : launch::join(on, part, work.program());
+                                    : launch::join(on, part, *decided.code);
     });
 }
 

@@ -84,6 +84,9 @@ struct device_contraction {
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 };
 
+/// The output is an operand's memory, over which no matrix product writes.
+EINPARALLEL_INLINE bool is_in_place(const block_call& call);
+
 /// @param operand  the type of both operands, where it is not that of the output
 /// @pre the call has two operands
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,

@@ -25,6 +25,12 @@ EINPARALLEL_INLINE std::optional<blas_matrix> matrix_of(index rows, index row_st
     return std::nullopt;
 }
 
+EINPARALLEL_INLINE bool is_in_place(const block_call& call) {
+    return any_in(call.operands, [&](const strided_block& operand) {
+        return operand.data != nullptr && operand.data == call.output.data;
+    });
+}
+
 /// Weighs the ways to contract: each of the three tensors used where it lies or through a dense copy whose labels lie
 /// as the others need them; then every choice of one loop each for m, n and k, the rest a batch.
 EINPARALLEL_INLINE class device_choice {
@@ -34,9 +40,7 @@ public:
         best_.element = type;
         best_.operand = of_operands.bytes == 0 ? type : of_operands;
         best_.mode = call.mode;
-        in_place_ = any_in(call.operands, [&](const strided_block& operand) {
-            return operand.data != nullptr && operand.data == call.output.data;
-        });
+        in_place_ = is_in_place(call);
     }
 
     device_contraction decide() {

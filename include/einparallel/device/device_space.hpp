@@ -4,6 +4,7 @@
 #include <einparallel/cuda/blas_handle.hpp>
 #include <einparallel/cuda/memory.hpp>
 #include <einparallel/cuda/stream.hpp>
+#include <einparallel/device/contraction.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -100,7 +102,7 @@ public:
     void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const override;
     [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
-    [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
+    [[nodiscard]] std::unique_ptr<prepared_call> decide(const kernel& work, const block_call& call) const override;
     void prepare(std::size_t workspace) const override { workspace_.grow(*this, workspace); }
     void trim() const override {
         workspace_ = {};
@@ -119,6 +121,9 @@ public:
 
 private:
     enum lane_number : std::uint8_t { working, leaving, arriving };
+    class decided_call;
+
+    EINPARALLEL_INLINE void contract(const kernel& work, const device_decision& decided, const block_call& call) const;
 
     [[nodiscard]] CUstream_st* stream_of(lane_number of) const { return lanes_->by_number[of].on.native(); }
     /// Stands for all work of a lane so far. Where an event has come to stand for later work of its lane, that is
@@ -140,6 +145,8 @@ private:
     memory_block divided_;  ///< flag_bytes
     mutable std::array<work_token, 2> read_done_{};
     mutable std::optional<device_watch> watch_;
+    /// The ⊕ of the last boxes that were combined, in device code; null: the application's functor.
+    mutable std::pair<std::pair<reduction, element_type>, std::shared_ptr<const launch::device_program>> combined_by_{};
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -142,11 +142,38 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     }
 }
 
-EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, const block_call& call) const {
-    return workspace_on_device(work, call);
+/// A call on a device space, decided.
+class device_space::decided_call final : public prepared_call {
+public:
+    decided_call(const device_space& on, const kernel& work, const block_call& call)
+        : on_(on), work_(work), decided_(decide_on_device(work, call)) {
+        workspace = decided_.workspace;
+    }
+
+    void run(const block_call& at) override {
+        if (decided_.is_in_place != is_in_place(at)) {
+            decided_ = decide_on_device(work_, at);
+        }
+        on_.contract(work_, decided_, at);
+    }
+
+private:
+    const device_space& on_;
+    const kernel& work_;
+    device_decision decided_;
+};
+
+EINPARALLEL_VIRTUAL std::unique_ptr<prepared_call> device_space::decide(const kernel& work,
+                                                                        const block_call& call) const {
+    return std::make_unique<decided_call>(*this, work, call);
 }
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
+    call.how != nullptr ? call.how->run(call) : contract(work, decide_on_device(work, call), call);
+}
+
+EINPARALLEL_INLINE void device_space::contract(const kernel& work, const device_decision& decided,
+                                               const block_call& call) const {
     const device_guard here(settings_.device);
     const bool divides = work.program().divides_integers();
     auto* const divided = divides ? reinterpret_cast<std::uint32_t*>(divided_.data()) : nullptr;
@@ -154,7 +181,7 @@ EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_
         *divided = 0;
     }
     give(working, [&] {
-        contract_on_device(stream_of(working), work, call, workspace_.data(), divided,
+        contract_on_device(stream_of(working), work, decided, call, workspace_.data(), divided,
                            [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
     });
     if (divides) {
@@ -171,10 +198,14 @@ EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pair& boxes) const {
     const device_guard here(settings_.device);
-    const op_program sum(work.program().aggregates_by(), std::array{work.program().type()});
+    const std::pair sum(work.program().aggregates_by(), work.program().type());
+    if (sum != combined_by_.first) {  // a ring combines by one ⊕ again and again
+        const op_program program(sum.first, std::array{sum.second});
+        combined_by_ = {sum, program.is_opaque() ? nullptr : launch::device_program_of(program)};
+    }
     const auto launch = [&](const launch::strided_join& part) {
-        sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work.keeps().front().get())
-                        : launch::join(stream_of(working), part, sum);
+        combined_by_.second == nullptr ? work.on_device()->combine(stream_of(working), part, work.keeps().front().get())
+                                       : launch::join(stream_of(working), part, *combined_by_.second);
     };
     give(working, [&] { for_each_join(boxes, true, launch); });
 }

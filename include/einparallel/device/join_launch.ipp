@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -47,8 +48,16 @@ bool start_plain(launch::stream on, const launch::strided_join& work, const join
 
 namespace einparallel::detail::launch {
 
-void join(stream on, const strided_join& work, const op_program& program) {
-    const join_code code = code_of(program);
+struct device_program {
+    join_code code;
+};
+
+std::shared_ptr<const device_program> device_program_of(const op_program& program) {
+    return std::make_shared<const device_program>(device_program{code_of(program)});
+}
+
+void join(stream on, const strided_join& work, const device_program& program) {
+    const join_code& code = program.code;
     bool known = false;
     if (code.plain != op_code::opaque) {
         with_kind<op_cell<2>>(code.type.kind, [&](auto zero) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
@@ -60,8 +61,13 @@ inline constexpr int most_chosen = 4;
 /// name one element any one stays.
 void select(stream on, const strided_join& work, const chosen_index* chosen, std::size_t element_bytes, bool fills);
 
+/// A program in device code.
+struct device_program;
+/// @throws error where a device cannot run it
+std::shared_ptr<const device_program> device_program_of(const op_program& program);
+
 /// Sums are taken in an order that depends on extents and strides alone.
-void join(stream on, const strided_join& work, const op_program& program);
+void join(stream on, const strided_join& work, const device_program& program);
 
 /// Z = softmax of X along the last loop, the only one behind those of rows: exp(x − max x) / Σ exp(x − max x). Element:
 /// float or double. Z and X do not overlap.

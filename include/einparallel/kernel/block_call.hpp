@@ -6,6 +6,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -63,6 +64,18 @@ enum class write_mode : std::uint8_t {
     combine     ///< Z = Z ⊕ (⊕ …): how a ring adds its contribution to the partial that arrived
 };
 
+struct block_call;
+
+/// How a call is computed: decided once, run at whatever addresses.
+class prepared_call : private detail::not_copied {
+public:
+    virtual ~prepared_call() = default;
+    /// @param at  the call that it was made for, its blocks where they are now
+    virtual void run(const block_call& at) = 0;
+
+    std::size_t workspace = 0;  ///< bytes that it takes, of the memory space's
+};
+
 /// Z[ℓZ] (⊕)= ⊕_agg ⊗(X1[ℓ1], …, Xr[ℓr]) on strided blocks. `extents[label]` is the length of the block along that
 /// label; a dimension that carries `no_label` has extent 1. A call reads spans only: it never allocates to describe
 /// itself.
@@ -73,6 +86,7 @@ struct block_call {
     write_mode mode = write_mode::overwrite;
     progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
     index_span first{};             ///< where the block begins along each label, for sentences; none: at 0
+    prepared_call* how = nullptr;   ///< null: still to be decided
 };
 
 }  // namespace einparallel

@@ -3,12 +3,18 @@
 // it.
 
 #include <einparallel/kernel/block_call.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace einparallel {
 
@@ -55,10 +61,48 @@ struct contraction_decision {
 
 namespace EINPARALLEL_DETAIL {
 
-struct loop_nest;
+/// How often this thread has decided how calls are computed.
+EINPARALLEL_INLINE std::uint64_t& decisions_made();
 
-/// Chooses among the ways for the loops of two operands. What has been summed ahead is no longer in the nest.
-EINPARALLEL_INLINE contraction_decision decide(loop_nest& nest, element_type type, write_mode mode);
+/// What a decision depends on beside its call, as it is now in this process.
+struct host_limits {
+    instruction_set set = best_instruction_set();
+    gemm_choice by = chosen_gemm().load(std::memory_order_relaxed);
+    std::int64_t threads = thread_settings();
+
+    friend bool operator==(const host_limits&, const host_limits&) = default;
+};
+
+/// An operand that is laid out densely before the product: summed over the labels that only it has, or converted.
+struct laid_out_operand {
+    std::size_t slot = 0;
+    std::size_t elements = 0;  ///< of the dense memory
+    loop_nest loops{2};        ///< slot 0: the dense memory; 1: the operand
+};
+
+/// How Σ of products of two blocks is computed, wherever they are: what is done first, and the way and the loops of
+/// the rest.
+struct pair_loops {
+    /// @param type  that of the output and of the products
+    /// @param x, y  of the operands, whose elements are elements of the type
+    EINPARALLEL_INLINE pair_loops(const block_call& call, element_type type, element_type x, element_type y);
+
+    loop_nest nest;
+    index repeats = 1;                      ///< equal terms of each that the loops visit, a factor
+    element_type operands[2];               ///< as the product reads them
+    std::vector<laid_out_operand> ahead{};  ///< in their order
+    contraction_decision decision{};
+    write_mode mode;
+
+    /// One of the operands is converted piece by piece as it is read: halves in a product of floats are not.
+    [[nodiscard]] bool converts(std::size_t slot, element_type type) const {
+        const element_type of = operands[slot - 1];
+        return of != type && !(type == element_type_of<float>() && is_multiplied_half(of));
+    }
+
+private:
+    EINPARALLEL_INLINE void convert(std::size_t slot, element_type type);
+};
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -2,15 +2,15 @@
 
 #include <einparallel/kernel/contraction_decision.hpp>
 
-#include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/kernel/product/few_points.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <tuple>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -187,8 +187,67 @@ private:
     product_groups groups_;
 };
 
-EINPARALLEL_INLINE contraction_decision decide(loop_nest& nest, element_type type, write_mode mode) {
-    return contraction_choice(nest, type, mode).decide();
+EINPARALLEL_INLINE std::uint64_t& decisions_made() {
+    thread_local std::uint64_t made = 0;
+    return made;
+}
+
+/// Makes elements of the type of a small operand of another one that is read several times, in the order in which they
+/// lie.
+EINPARALLEL_INLINE void pair_loops::convert(std::size_t slot, element_type type) {
+    constexpr index most = 1 << 20;  // bytes
+    odometer::loop_list loops;
+    index count = 1;
+    for (std::size_t loop = 0; loop < nest.size() && count <= most; ++loop) {
+        if (nest.of(loop)[slot] != 0) {
+            loops.push_back(loop);
+            count *= nest.extents[loop];
+        }
+    }
+    if (loops.size() == nest.size() || count * index(type.bytes) > most) {
+        return;
+    }
+    std::sort(loops.begin(), loops.end(), [&](std::size_t one, std::size_t other) {
+        return std::abs(nest.of(one)[slot]) > std::abs(nest.of(other)[slot]);
+    });
+    laid_out_operand& made = ahead.emplace_back(laid_out_operand{slot, std::size_t(count)});
+    for (const std::size_t loop : loops) {
+        count /= nest.extents[loop];
+        index* const moves = made.loops.add(nest.extents[loop]);
+        moves[0] = count;
+        moves[1] = std::exchange(nest.of(loop)[slot], count);
+    }
+    made.loops.fuse();
+    operands[slot - 1] = type;
+}
+
+EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type type, element_type x, element_type y)
+    : nest(call), operands{x, y}, mode(call.mode) {
+    if (nest.output_empty || nest.sum_empty) {
+        decision.way = nest.output_empty ? contraction_way::nothing : contraction_way::identities;
+        return;
+    }
+    ++decisions_made();
+    repeats = drop_resting(nest);
+    const bool converting = converts(x_slot, type) || converts(y_slot, type);
+    const std::size_t sizes[] = {reduced_size(nest, x_slot), reduced_size(nest, y_slot)};
+    for (const std::size_t slot : {x_slot, y_slot}) {
+        if (const std::size_t size = sizes[slot - 1]; size > 0) {
+            ahead.push_back({slot, size, take_one_sided(nest, slot)});
+            operands[slot - 1] = type;
+        }
+    }
+    for (const std::size_t slot : {x_slot, y_slot}) {
+        if (converting && converts(slot, type)) {
+            convert(slot, type);
+        }
+    }
+    if (!ahead.empty() || converting) {
+        nest.fuse();
+    }
+    decision = contraction_choice(nest, type, mode).decide();
+    decision.sums_first = sizes[0] > 0;
+    decision.sums_second = sizes[1] > 0;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -196,30 +255,14 @@ EINPARALLEL_INLINE contraction_decision decide(loop_nest& nest, element_type typ
 namespace einparallel {
 
 EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_type type) {
-    detail::loop_nest nest(call);
-    if (nest.output_empty || nest.sum_empty) {
-        return {nest.output_empty ? contraction_way::nothing : contraction_way::identities};
-    }
-    detail::drop_resting(nest);
     if (detail::few_loops(call).fits) {
+        detail::loop_nest nest(call);
+        detail::drop_resting(nest);
         contraction_decision made = detail::product_groups(nest).sizes();
         made.way = contraction_way::few_points;
         return made;
     }
-    bool sums[2] = {false, false};
-    for (const std::size_t slot : {detail::x_slot, detail::y_slot}) {
-        sums[slot - 1] = detail::reduced_size(nest, slot) > 0;
-        if (sums[slot - 1]) {
-            static_cast<void>(detail::take_one_sided(nest, slot));
-        }
-    }
-    if (sums[0] || sums[1]) {
-        nest.fuse();
-    }
-    contraction_decision made = detail::decide(nest, type, call.mode);
-    made.sums_first = sums[0];
-    made.sums_second = sums[1];
-    return made;
+    return detail::pair_loops(call, type, type, type).decision;
 }
 
 EINPARALLEL_INLINE std::string contraction_decision::text() const {

@@ -63,6 +63,12 @@ public:
     [[nodiscard]] virtual void* allocate(std::size_t bytes) const = 0;
     virtual void deallocate(void* memory, std::size_t bytes) const noexcept = 0;
 
+    /// How calls like this one are computed in this memory, and the workspace that they need, decided once; null where
+    /// neither is a question.
+    [[nodiscard]] virtual std::unique_ptr<prepared_call> decide(const kernel& /*work*/,
+                                                                const block_call& /*call*/) const {
+        return nullptr;
+    }
     /// Runs a vertex's kernel on blocks of this memory.
     virtual void contract(const kernel& work, const block_call& call) const = 0;
     /// Z = softmax of one operand along a label, float or double.
@@ -82,8 +88,6 @@ public:
     /// Brings the elements of a box that the host reads into this memory, dense.
     virtual void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const = 0;
 
-    /// Bytes of workspace that contract() needs for a call of these shapes, whatever its addresses.
-    [[nodiscard]] virtual std::size_t workspace(const kernel& /*work*/, const block_call& /*call*/) const { return 0; }
     /// Allocates so many bytes of workspace.
     virtual void prepare(std::size_t /*workspace*/) const {}
     /// Frees what nobody has, until prepare() the workspace too.
@@ -131,6 +135,9 @@ public:
     }
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    [[nodiscard]] std::unique_ptr<prepared_call> decide(const kernel& work, const block_call& call) const override {
+        return work.decide(call);
+    }
     void contract(const kernel& work, const block_call& call) const override { work.contract(call); }
     void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, const box_pair& boxes) const override {

@@ -7,6 +7,7 @@
 #include <einparallel/notation/function_ref.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -52,6 +53,9 @@ EINPARALLEL_INLINE bool has_threads();
 /// How many threads a contraction may use: what OpenMP says (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
 /// one inside a parallel region of the caller, and where no OpenMP is linked.
 EINPARALLEL_INLINE int available_threads();
+
+/// A number that is another one where available_threads() may be; faster.
+EINPARALLEL_INLINE std::int64_t thread_settings();
 
 /// Calls work(part, parts) once for every part, on `threads` threads. @pre has_threads()
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work);

@@ -32,6 +32,13 @@ EINPARALLEL_INLINE int available_threads() {
     return told ? most : std::min(most, thread_limit().load(std::memory_order_relaxed));
 }
 
+EINPARALLEL_INLINE std::int64_t thread_settings() {
+    if (!has_threads() || einparallel_detail_in_parallel() != 0) {
+        return 0;
+    }
+    return std::int64_t{einparallel_detail_max_threads()} << 32 | thread_limit().load(std::memory_order_relaxed);
+}
+
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work) {
     std::atomic<bool> failed = false;
     std::exception_ptr failure = nullptr;
@@ -64,6 +71,9 @@ EINPARALLEL_INLINE bool has_threads() {
 }
 EINPARALLEL_INLINE int available_threads() {
     return 1;
+}
+EINPARALLEL_INLINE std::int64_t thread_settings() {
+    return 0;
 }
 EINPARALLEL_INLINE void run_on_threads(int /*threads*/, function_ref<void(index, index)> work) {
     work(0, 1);

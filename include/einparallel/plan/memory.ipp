@@ -30,16 +30,11 @@ struct plan_memory {
 /// Writes the rank's program.
 EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     const program mine = shown.program_of(rank);
-    const arena_plan kept = plan_kept(mine);
-    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
-    plan_memory made{kept.bytes + plan_arena(mine, elsewhere).bytes, std::vector<std::size_t>(shown.vertices().size())};
-    for (std::size_t number = 0; number < mine.buffers.size(); ++number) {
-        made.peak += mine.is_result(buffer_id(number)) ? mine.buffers[number].bytes() : 0;
-    }
-    const std::vector<std::size_t> held = bytes_held(mine, elsewhere);
+    const program_room room = room_of(mine);
+    plan_memory made{room.peak(), std::vector<std::size_t>(shown.vertices().size())};
     for (std::size_t position = 0; position < mine.steps.size(); ++position) {
         std::size_t& most = made.by_vertex[mine.steps[position].vertex];
-        most = std::max(most, held[position]);
+        most = std::max(most, room.by_step[position]);
     }
     return made;
 }

@@ -9,7 +9,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/prepared_program.ipp>
+#include <einparallel/run/replay.ipp>
 #include <einparallel/run/transport.ipp>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ private:
         const auto message = index(sizes_.message_bytes / sizeof(double));
         memory_ = {filled(slices, 0.5), filled(square, 0.25), filled(slices, 0.0), filled(message, 1.0),
                    filled(message, 0.0)};
-        flight_.reserve(step_of({.bytes = sizes_.message_bytes}).room());
+        flight_.reserve(step_of({.bytes = sizes_.message_bytes}).messages());
         samples_.reserve(most_rounds);
     }
     memory_block filled(index count, double value) const {
@@ -106,7 +106,7 @@ private:
 
     /// The median duration of a program; 0 where the clock does not move. A short one is repeated, up to `repetitions`
     /// times, until a sample is long enough. Stops after `share` of the seconds. Collective.
-    double duration(double share, index repetitions, prepared_program work) {
+    double duration(double share, index repetitions, program_replay work) {
         const run_watch watch{.rank = rank_, .call = "calibrate"};
         const auto replay = [&] { work.replay(space_, flight_, nullptr, watch, failure_); };
         samples_.clear();
@@ -153,7 +153,7 @@ private:
 
     /// A ring's step, but its transfer by half the ring: where ranks fill one node after the other, all of a node share
     /// its link.
-    prepared_program step_of(const step_load& load) const {
+    program_replay step_of(const step_load& load) const {
         const box sent{{{0, index(load.bytes / sizeof(double))}}};
         const box square{{{0, load.side}, {0, load.side}}};
         const box slice{{{0, load.rows}, {0, load.side}}};
@@ -169,9 +169,9 @@ private:
                          contraction{0, {0, 1}, 2, {{0, load.rows}, {0, load.side}, {0, load.side}}});
         return in_memory(std::move(made));
     }
-    prepared_program product_of(index side) const { return step_of({0, 1, side, side}); }
+    program_replay product_of(index side) const { return step_of({0, 1, side, side}); }
 
-    prepared_program transposition_of(index side) const {
+    program_replay transposition_of(index side) const {
         const box square{{{0, side}, {0, side}}};
         program made;
         const buffer_id from = made.add_buffer(square, sizeof(double));
@@ -181,8 +181,9 @@ private:
         return in_memory(std::move(made));
     }
 
-    prepared_program in_memory(program moves) const {
-        prepared_program made(std::move(moves), {{"matrix product", work_.get(), form_}}, space_.staging());
+    program_replay in_memory(program moves) const {
+        moves.vertices = {{"matrix product", work_.get(), form_}};
+        program_replay made(std::move(moves), space_.staging());
         for (std::size_t place = 0; place < made.of_rank().buffers.size(); ++place) {
             made.bind(buffer_id(place), memory_[place].data());
         }

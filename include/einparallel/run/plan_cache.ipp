@@ -9,7 +9,7 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/prepared_program.ipp>
+#include <einparallel/run/replay.ipp>
 
 #include <algorithm>
 #include <cstddef>
@@ -50,20 +50,34 @@ EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
     return contents_of(of).add(of.number()).value();
 }
 
-/// What vertices' actions need, by vertex.
-EINPARALLEL_SELDOM std::vector<executed_vertex> executed_vertices(const plan& of) {
+/// What a rank does for a plan, with what its actions need.
+EINPARALLEL_SELDOM program callable_program(const plan& of, int rank) {
+    program made = of.program_of(rank);
+    made.vertices = list_of(of.vertices(), [&](const planned_vertex& each) {
+        return called_vertex{full_name(of, each), each.origin->work.get(), each.work.form};
+    });
+    return made;
+}
+
+/// What vertices make, by vertex.
+EINPARALLEL_SELDOM std::vector<kept_tensor> kept_tensors(const plan& of) {
     std::vector<std::uint64_t> cuts;  // an input's elements are the same however it is cut
-    return list_of(of.vertices(), [&, einsums = std::size_t{0}](const planned_vertex& each) mutable {
+    return list_of(of.vertices(), [&](const planned_vertex& each) {
         fingerprint made;
         if (!each.is_input()) {
             add_task(made, each.work);
             for_each_in(each.inputs, [&](std::size_t operand) { made.add(cuts[operand]); });
         }
         cuts.push_back(made.value());
-        return executed_vertex{full_name(of, each), each.origin->work.get(), each.work.form,
-                               each.is_input() ? 0 : ++einsums, kept_tensor{each.origin, made.value()}};
+        return kept_tensor{each.origin, made.value()};
     });
 }
+
+#if defined(NDEBUG)
+inline constexpr bool asserts = false;
+#else
+inline constexpr bool asserts = true;
+#endif
 
 struct kept_transfer;  // run/run_inputs.ipp
 
@@ -74,7 +88,8 @@ public:
         : asked_(of.asked()),
           contents_(contents_of(of)),
           origins_(list_of(of.vertices(), [](const auto& each) { return std::weak_ptr<vertex>(each.origin); })),
-          moves_(of.program_of(rank), executed_vertices(of), staging),
+          moves_(callable_program(of, rank), staging, kept_tensors(of)),
+          peak_bytes_(asserts ? of.peak_bytes(rank) : 0),
           ways_(of.vertices().size()),
           resting_(list_of(of.outputs(), [&](std::size_t output) {
               return std::make_shared<const distribution>(of.vertices()[output].resting);
@@ -99,7 +114,9 @@ public:
 
     /// The fingerprint of a plan that this is for.
     std::uint64_t signature(const plan& asked) const { return fingerprint(contents_).add(asked.number()).value(); }
-    prepared_program& moves() { return moves_; }
+    program_replay& moves() { return moves_; }
+    /// Of this rank, where assertions ask; else 0.
+    std::size_t peak_bytes() const { return peak_bytes_; }
 
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
@@ -121,7 +138,8 @@ private:
     options asked_;
     fingerprint contents_;
     std::vector<std::weak_ptr<vertex>> origins_;
-    prepared_program moves_;
+    program_replay moves_;
+    std::size_t peak_bytes_;
     std::vector<std::shared_ptr<kept_transfer>> ways_;          ///< by vertex
     std::vector<std::shared_ptr<const distribution>> resting_;  ///< by output
     std::vector<std::weak_ptr<const void>> plans_;              ///< identities of equal plans that run here

@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -68,12 +69,6 @@ EINPARALLEL_SELDOM void bring(const memory_space& space, const source& origin, c
     space.copy({extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
 }
 
-/// The application's memory for a result.
-struct result_target {
-    std::byte* data = nullptr;
-    std::vector<index> strides{};  ///< in elements; none: dense and row-major
-};
-
 /// The buffers of a program in memory: in the application's or a result's, to which they are bound for a run; kept over
 /// runs; or in scratch memory, which programs that follow each other share.
 class program_memory {
@@ -93,6 +88,7 @@ public:
     }
 
     const program& of_rank() const { return program_; }
+    program& of_rank() { return program_; }
     /// By buffer: its first byte, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 
@@ -115,25 +111,28 @@ public:
     /// Lists what this program keeps for others.
     EINPARALLEL_SELDOM void offer_kept(std::vector<kept_tensor>& others) { kept_.offer(others); }
 
-    /// For the next run, of result `position`: memory of the application's that takes its place, or none.
-    result_target& target(std::size_t position) { return at(position).target; }
+    /// For the next run: the application's memory takes the place of result `position`.
+    void aim(std::size_t position, const void* data, const std::vector<index>& strides) {
+        at(position).is_aimed = true;
+        bind(at(position).place, data, strides);
+    }
+    bool is_aimed(std::size_t position) { return at(position).is_aimed; }
     /// Result `position` lies in memory of the library's own, whatever was said before.
     void withdraw(std::size_t position) {
         result_memory& of = at(position);
-        of.target = {};
+        of.is_aimed = false;
         of.given.reset();
         of.block.reset();
     }
     /// For the next run: a result may be written where the elements of input `vertex` lie, at `data`, if these are an
     /// earlier one's and nobody else has a handle on them. True where one is.
-    EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data,
-                                  function_ref<const einsum_form&(std::size_t)> form_of,
-                                  function_ref<bool(std::size_t)> replaces) {
+    EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data) {
+        const auto form_of = [&](std::size_t number) -> const einsum_form& { return program_.vertices[number].form; };
+        const auto replaces = [&](std::size_t number) { return program_.vertices[number].work->replaces(); };
         for (result_memory& of : results_) {
             const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
             constexpr long alone = 2;  // the pool, and the input
-            if (of.target.data != nullptr || of.given != nullptr || given == of.pool.end() ||
-                given->use_count() != alone) {
+            if (of.is_aimed || of.given != nullptr || given == of.pool.end() || given->use_count() != alone) {
                 continue;
             }
             auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
@@ -210,31 +209,43 @@ public:
         }
         bind_results(space, stay);
         if (!is_planned_) {
-            arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
-            is_kept_ = is_kept_ && kept == kept_places_;
-            kept_places_ = std::move(kept);
-            places_ = plan_arena(program_, [&](buffer_id number) { return lies_elsewhere(number); });
+            program_room planned = room_of(program_, [&](buffer_id number) { return is_borrowed(number); });
+            is_kept_ = is_kept_ && planned.kept == room_.kept;
+            room_ = std::move(planned);
             is_planned_ = true;
         }
         if (!is_kept_) {
             forget();
             if (has_once_) {
-                kept_.lay_out(space, program_, kept_places_, tensors, others);
+                kept_.lay_out(space, program_, room_.kept, tensors, others);
             }
         }
     }
 
     /// Bytes of scratch memory that the last place() asks for.
-    std::size_t scratch_bytes() const { return places_.bytes; }
+    std::size_t scratch_bytes() const { return room_.arena.bytes; }
+    /// True where the next run holds so many bytes: results, what is kept, scratch memory. An input that is used in
+    /// place counts as if it were copied, and so does a result in the application's memory.
+    EINPARALLEL_SELDOM bool holds(std::size_t bytes) const {
+        const std::size_t results = sum_in(results_, std::size_t{0}, [&](const result_memory& each) {
+            return each.is_aimed ? program_[each.place].bytes() : each.block->bytes();
+        });
+        bool borrows = false;
+        for (std::size_t number = 0; number < bound_.size(); ++number) {
+            borrows = borrows || is_borrowed(buffer_id(number));
+        }
+        return results == room_.results &&
+               (borrows ? room_of(program_).peak() : results + room_.kept.bytes + room_.arena.bytes) == bytes;
+    }
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
     EINPARALLEL_SELDOM void settle(std::byte* scratch) {
         for (std::size_t place = 0; place < starts_.size(); ++place) {
             const auto number = buffer_id(place);
-            starts_[place] = bound_[place] != nullptr                      ? bound_[place]
-                             : kept_places_.holds(number)                  ? kept_.start(place)
-                             : scratch != nullptr && places_.holds(number) ? scratch + places_.offsets[place]
-                                                                           : nullptr;
+            starts_[place] = bound_[place] != nullptr                          ? bound_[place]
+                             : room_.kept.holds(number)                        ? kept_.start(place)
+                             : scratch != nullptr && room_.arena.holds(number) ? scratch + room_.arena.offsets[place]
+                                                                               : nullptr;
         }
     }
 
@@ -242,19 +253,8 @@ protected:
     /// The rows of a buffer follow each other wherever it lies.
     void keep_rows(buffer_id number) { has_rows_[std::size_t(number)] = true; }
 
-    std::size_t bytes_of_results() const {
-        return sum_in(results_, std::size_t{0},
-                      [&](const result_memory& each) { return program_[each.place].bytes(); });
-    }
-
     /// Steps marked once that serve a vertex: to be carried out, unless all of them have been.
     bool needs_once(std::size_t vertex) const { return kept_.needs(vertex); }
-
-    /// Not in the scratch memory.
-    bool lies_elsewhere(buffer_id number) const {
-        const auto place = std::size_t(number);
-        return bound_[place] != nullptr || program_.is_result(number) || alive_[place].kept;
-    }
 
     /// Whether buffers have other strides than at the last call.
     bool has_other_strides() { return std::exchange(has_other_strides_, false); }
@@ -263,7 +263,7 @@ private:
     /// Results that are in one buffer share its memory.
     struct result_memory {
         buffer_id place = no_buffer;
-        result_target target{};
+        bool is_aimed = false;  ///< bound to the application's memory
         std::shared_ptr<memory_block> block{};
         std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
         result_pool pool{};
@@ -280,8 +280,7 @@ private:
         for (result_memory& each : results_) {
             each.block.reset();
             each.on_host.reset();
-            if (each.target.data != nullptr) {
-                bind(each.place, each.target.data, each.target.strides);
+            if (each.is_aimed) {
                 continue;
             }
             const std::size_t bytes = program_[each.place].bytes();
@@ -298,11 +297,10 @@ private:
     std::vector<std::byte*> starts_;  ///< by buffer
     std::vector<bool> has_rows_;      ///< by buffer: it is read through several dimensions at once
     std::vector<result_memory> results_;
-    arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
+    program_room room_;  ///< but for inputs in the application's memory
     kept_memory kept_;
     bool has_once_;  ///< some steps are marked so
     bool is_kept_ = false;
-    arena_plan places_;
     bool is_planned_ = false;
     bool has_other_strides_ = false;
 };

@@ -4,13 +4,15 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/mpi/datatype.hpp>
 #include <einparallel/mpi/interface.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/tiles.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/prepared_step.ipp>
 #include <einparallel/run/trace.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <array>
 #include <cstddef>
@@ -33,6 +35,78 @@ struct run_watch {
 
 inline const run_watch unwatched;
 
+/// The elements of a message: contiguous, or those that a derived datatype describes. Where messages travel through the
+/// host the type is of those there, a dense box that is copied to or from the block.
+struct message_elements {
+    box_type type;
+    laid_block laid{};  ///< through the host, as all below
+    std::vector<index> extents{};
+    std::vector<index> dense{};
+    std::size_t element_bytes = 0;
+    std::size_t at = 0;  ///< bytes from the start of the host's memory for messages out, or in
+
+    box_pair copied(std::byte* start, std::byte* on_host, bool is_sent) const {
+        std::byte* const block = laid.in(start);
+        return is_sent ? box_pair{extents, on_host + at, dense, block, laid.strides, element_bytes}
+                       : box_pair{extents, block, laid.strides, on_host + at, dense, element_bytes};
+    }
+};
+
+/// The elements of all messages of a program, and room for those of any one step.
+class message_table {
+public:
+    /// `staging`: bytes of the slabs in which messages are cut to pass through the host; 0: they do not.
+    EINPARALLEL_SELDOM message_table(program& of_rank, std::size_t staging) {
+        for (step& each : of_rank.steps) {
+            most_ = std::max(
+                most_, describe(of_rank, each.receives, staging, in_) + describe(of_rank, each.sends, staging, out_));
+        }
+    }
+    message_table() = default;
+
+    const message_elements& operator[](const message& of) const { return all_[of.elements]; }
+    std::size_t most() const { return most_; }  ///< of a step
+    std::size_t out() const { return out_; }    ///< bytes on the host that they leave through
+    std::size_t in() const { return in_; }      ///< …, and arrive through
+
+    std::size_t bytes(const std::vector<message>& of) const {
+        return sum_in(of, std::size_t{0}, [&](const message& each) { return (*this)[each].type.bytes; });
+    }
+
+private:
+    /// Returns how many messages there are; `most`: bytes on the host.
+    EINPARALLEL_SELDOM std::size_t describe(const program& of_rank, std::vector<message>& messages, std::size_t staging,
+                                            std::size_t& most) {
+        std::size_t at = 0;
+        std::vector<message> slabs;
+        for (message& each : messages) {
+            const buffer& place = of_rank[each.place];
+            const std::size_t bytes = place.element_bytes;
+            each.elements = all_.size();
+            if (staging == 0) {
+                all_.push_back({type_of_box(place.region, each.region, bytes, largest_count, place.strides)});
+                continue;
+            }
+            for_each_slab(each.region, bytes, staging, [&](const box& slab) {
+                slabs.push_back({each.peer, each.place, slab, all_.size()});
+                all_.push_back({type_of_box(slab, slab, bytes), lay_out(place, slab), extents_of(slab),
+                                dense_strides(slab), bytes, at});
+                most = std::max(most, at + all_.back().type.bytes);
+                at += (all_.back().type.bytes + 63) / 64 * 64;  // on cache lines
+            });
+        }
+        if (staging > 0) {
+            messages = std::move(slabs);
+        }
+        return messages.size();
+    }
+
+    std::vector<message_elements> all_;
+    std::size_t most_ = 0;
+    std::size_t out_ = 0;
+    std::size_t in_ = 0;
+};
+
 /// Carries the messages of one step at a time over MPI. Buffers are addresses that only the transport and the memory
 /// space look behind. Straight from the space's memory: a step's messages begin when the work given before it is done.
 /// Through the host (space.staging()): what leaves is copied out when that work is done, and sent then; what arrives is
@@ -44,31 +118,33 @@ public:
         : space_(space), passes_host_(space.staging() > 0), flight_(ranks) {}
 
     /// Makes room for the messages of a step, so that starting them does not allocate.
-    void reserve(const message_room& most) {
-        flight_.reserve(most.messages);
-        copied_out_.reserve(most.messages);
-        out_.grow(space_.on_host(), most.out);
-        in_[0].grow(space_.on_host(), most.in);
-        in_[1].grow(space_.on_host(), most.in);
+    void reserve(const message_table& of) {
+        flight_.reserve(of.most());
+        copied_out_.reserve(of.most());
+        out_.grow(space_.on_host(), of.out());
+        in_[0].grow(space_.on_host(), of.in());
+        in_[1].grow(space_.on_host(), of.in());
     }
 
-    /// A program begins. `watch` outlives it.
-    EINPARALLEL_SELDOM void begin(const run_watch& watch) {
+    /// A program with these messages begins. `watch` outlives it. `starts`: where each buffer begins.
+    EINPARALLEL_SELDOM void begin(const run_watch& watch, const message_table& messages,
+                                  const std::vector<std::byte*>& starts) {
         watch_ = &watch;
+        messages_ = &messages;
+        starts_ = &starts;
         next_poll_ = MPI_Wtime() + seconds_between_polls;
         given_ = no_work;
     }
 
-    /// Starts the messages of a step. `starts`: where each buffer begins.
-    EINPARALLEL_SELDOM void start(const prepared_step& of_step, const std::vector<std::byte*>& starts) {
+    /// Starts the messages of a step.
+    EINPARALLEL_SELDOM void start(const step& of_step) {
         step_ = &of_step;
-        starts_ = &starts;
         has_arrived_ = false;
         hook_.reset();
-        if (!of_step.messages.empty() || watch_->progress != nullptr) {
+        if (has_messages() || watch_->progress != nullptr) {
             hook_.emplace(*this);
         }
-        if (of_step.messages.empty()) {
+        if (!has_messages()) {
             return;
         }
         side_ = 1 - side_;
@@ -79,23 +155,23 @@ public:
         }
         has_device_time_ = space_.times(activity::transfer, of_step.vertex);
         if (watch_->seen != nullptr) {
-            under_way_.emplace(watch_->seen, activity::transfer, of_step.vertex, bytes_of(of_step, true),
-                               bytes_of(of_step, false));
+            under_way_.emplace(watch_->seen, activity::transfer, of_step.vertex, messages_->bytes(of_step.sends),
+                               messages_->bytes(of_step.receives));
         }
-        for (const prepared_message& each : of_step.messages) {
-            std::byte* const block = each.block.address(starts);
-            if (!each.is_sent) {
-                flight_.receive(passes_host_ ? in_[side_].data() + each.at : block, each.elements, each.peer);
-            } else if (!passes_host_) {
-                flight_.send(block, each.elements, each.peer);
-            } else {
-                copied_out_.push_back(given_);
-                attempt([&] {
-                    copied_out_.back() = space_.bring_out({each.extents, out_.data() + each.at, each.dense, block,
-                                                           each.block.strides, each.element_bytes},
-                                                          given_);
-                });
+        for (const message& each : of_step.receives) {
+            const message_elements& elements = (*messages_)[each];
+            flight_.receive(passes_host_ ? in_[side_].data() + elements.at : start_of(each), elements.type, each.peer);
+        }
+        for (const message& each : of_step.sends) {
+            const message_elements& elements = (*messages_)[each];
+            if (!passes_host_) {
+                flight_.send(start_of(each), elements.type, each.peer);
+                continue;
             }
+            copied_out_.push_back(given_);
+            attempt([&] {
+                copied_out_.back() = space_.bring_out(elements.copied(start_of(each), out_.data(), true), given_);
+            });
         }
     }
 
@@ -125,7 +201,7 @@ public:
             }
         }
         has_arrived_ = has_arrived_ || (flight_.poll() && is_out);
-        while (passes_host_ && brought_in_ < std::min(flight_.arrived(), receives())) {
+        while (passes_host_ && brought_in_ < std::min(flight_.arrived(), step_->receives.size())) {
             bring_in_next();
         }
         if (has_arrived_) {
@@ -137,13 +213,13 @@ public:
     /// @throws mpi_error for the first MPI call that failed in this step, and what copies from and to the host threw
     EINPARALLEL_SELDOM void complete() {
         {
-            trace* const seen = step_->messages.empty() || has_device_time_ ? nullptr : watch_->seen;
+            trace* const seen = !has_messages() || has_device_time_ ? nullptr : watch_->seen;
             const timed_span waiting(seen, activity::wait, step_->vertex);
             while (sent_ < copied_out_.size()) {
                 attempt([&] { space_.finish(copied_out_[sent_]); });
                 send_next();
             }
-            while (passes_host_ && brought_in_ < receives()) {
+            while (passes_host_ && brought_in_ < step_->receives.size()) {
                 flight_.wait_next();
                 bring_in_next();
             }
@@ -173,27 +249,29 @@ private:
         }
     }
 
-    /// Messages of the step through the host that arrive: the first ones, also in flight.
-    std::size_t receives() const { return step_->messages.size() - copied_out_.size(); }
+    bool has_messages() const { return !step_->receives.empty() || !step_->sends.empty(); }
+    std::byte* start_of(const message& of) const { return (*starts_)[std::size_t(of.place)]; }
 
     EINPARALLEL_SELDOM void send_next() {
-        const prepared_message& next = step_->messages[receives() + sent_++];
-        flight_.send(out_.data() + next.at, next.elements, next.peer);
+        const message& next = step_->sends[sent_++];
+        const message_elements& elements = (*messages_)[next];
+        flight_.send(out_.data() + elements.at, elements.type, next.peer);
     }
 
+    /// Messages that arrive are the first ones in flight.
     EINPARALLEL_SELDOM void bring_in_next() {
-        const prepared_message& next = step_->messages[brought_in_++];
+        const message& next = step_->receives[brought_in_++];
         attempt([&] {
-            copied_in_[side_] = space_.bring_in({next.extents, next.block.address(*starts_), next.block.strides,
-                                                 in_[side_].data() + next.at, next.dense, next.element_bytes},
-                                                given_);
+            copied_in_[side_] =
+                space_.bring_in((*messages_)[next].copied(start_of(next), in_[side_].data(), false), given_);
         });
     }
 
     const memory_space& space_;
     bool passes_host_;
     const run_watch* watch_ = &unwatched;
-    const prepared_step* step_ = nullptr;
+    const step* step_ = nullptr;
+    const message_table* messages_ = nullptr;
     const std::vector<std::byte*>* starts_ = nullptr;
     work_token given_ = no_work;  ///< before the step
     bool has_arrived_ = false;    ///< every message of the step

@@ -60,14 +60,24 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
 /// Bytes that a rank holds during each step: all results and what is kept throughout, other buffers while they are
 /// alive. `outside(buffer)`: lends and borrows nothing; `borrowed(buffer)`: the application's memory, which counts not.
 EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(
-    const program& of_rank, function_ref<bool(buffer_id)> outside,
+    const program& of_rank, std::vector<lifetime> alive, function_ref<bool(buffer_id)> outside,
     function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; });
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Where the buffers that a program keeps over runs lie in a piece of memory of their own; `outside`: excluded.
-EINPARALLEL_INLINE arena_plan plan_kept(
-    const program& of_rank, detail::function_ref<bool(buffer_id)> outside = [](buffer_id) { return false; });
+/// The memory that a rank holds for a program: all results, what is kept over runs, and one arena for other buffers.
+struct program_room {
+    arena_plan kept{};  ///< in a piece of memory of its own
+    arena_plan arena{};
+    std::size_t results = 0;             ///< bytes
+    std::vector<std::size_t> by_step{};  ///< bytes_held
+
+    [[nodiscard]] std::size_t peak() const { return results + kept.bytes + arena.bytes; }
+};
+
+/// `borrowed(buffer)`: in the application's memory, which counts not.
+EINPARALLEL_INLINE program_room room_of(
+    const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; });
 
 /// Static offsets for the buffers of a program: two that are alive in a common step never overlap, but for those with a
 /// lender (buffer::lender), which lie inside it. `outside(buffer)` excludes buffers that the executor keeps elsewhere:

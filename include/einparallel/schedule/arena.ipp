@@ -43,9 +43,9 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifeti
     return now;
 }
 
-EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, function_ref<bool(buffer_id)> outside,
+EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, std::vector<lifetime> alive,
+                                                       function_ref<bool(buffer_id)> outside,
                                                        function_ref<bool(buffer_id)> borrowed) {
-    std::vector<lifetime> alive = lifetimes_of(of_rank);
     const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
     std::vector<std::size_t> bytes(alive.size(), 0);
     for (std::size_t number = 0; number < bytes.size(); ++number) {
@@ -132,6 +132,31 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
     return best;
 }
 
+/// Places the buffers in one arena, but for those outside.
+EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<lifetime> alive,
+                                        function_ref<bool(buffer_id)> outside) {
+    const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
+    const std::size_t count = of_rank.buffers.size();
+    arena_request request{std::move(alive), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
+    for (std::size_t number = 0; number < count; ++number) {
+        const std::size_t bytes = of_rank.buffers[number].bytes();
+        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
+            request.bytes[number] = aligned(bytes);
+            request.placed.push_back(number);
+        }
+    }
+    arena_plan planned = place_well(std::move(request));
+    for (std::size_t number = 0; number < count; ++number) {
+        if (lenders[number] != no_buffer) {
+            planned.offsets[number] =
+                planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
+        } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
+            planned.offsets[number] = 0;  // empty or never used: any place will do
+        }
+    }
+    return planned;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -178,40 +203,27 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     return alive;
 }
 
-EINPARALLEL_INLINE arena_plan plan_kept(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
-    arena_plan planned{std::vector<std::size_t>(of_rank.buffers.size(), not_in_arena), 0};
-    std::size_t number = 0;
-    for (const lifetime& life : lifetimes_of(of_rank)) {
-        if (life.kept && !outside(buffer_id(number))) {
-            planned.offsets[number] = planned.bytes;
-            planned.bytes += detail::aligned(of_rank.buffers[number].bytes());
-        }
-        ++number;
-    }
-    return planned;
+EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
+    return detail::place_all(of_rank, lifetimes_of(of_rank), outside);
 }
 
-EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
-    const std::size_t count = of_rank.buffers.size();
-    detail::arena_request request{lifetimes_of(of_rank), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
-    const std::vector<buffer_id> lenders = detail::lend(of_rank, request.alive, outside);
-    for (std::size_t number = 0; number < count; ++number) {
-        const std::size_t bytes = of_rank.buffers[number].bytes();
-        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
-            request.bytes[number] = detail::aligned(bytes);
-            request.placed.push_back(number);
+EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed) {
+    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+    const auto is_elsewhere = [&](buffer_id number) {
+        return borrowed(number) || of_rank.is_result(number) || alive[std::size_t(number)].kept;
+    };
+    program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0},
+                      detail::place_all(of_rank, alive, is_elsewhere)};
+    for (std::size_t number = 0; number < alive.size(); ++number) {
+        const auto place = buffer_id(number);
+        made.results += of_rank.is_result(place) ? of_rank[place].bytes() : 0;
+        if (alive[number].kept && !borrowed(place)) {
+            made.kept.offsets[number] = made.kept.bytes;
+            made.kept.bytes += detail::aligned(of_rank[place].bytes());
         }
     }
-    arena_plan planned = detail::place_well(std::move(request));
-    for (std::size_t number = 0; number < count; ++number) {
-        if (lenders[number] != no_buffer) {
-            planned.offsets[number] =
-                planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
-        } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
-            planned.offsets[number] = 0;  // empty or never used: any place will do
-        }
-    }
-    return planned;
+    made.by_step = detail::bytes_held(of_rank, alive, is_elsewhere, borrowed);
+    return made;
 }
 
 }  // namespace einparallel

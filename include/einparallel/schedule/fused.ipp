@@ -142,7 +142,7 @@ public:
           may_cut_(may_cut),
           strip_bytes_(strip_bytes),
           alive_(lifetimes_of(of_rank)),
-          held_(bytes_held(of_rank, [](buffer_id) { return false; })) {}
+          held_(bytes_held(of_rank, alive_, [](buffer_id) { return false; })) {}
 
     /// Makes strips of a chain that ends in a step, along the label that saves most.
     void write(std::size_t position) {

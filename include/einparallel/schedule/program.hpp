@@ -1,6 +1,6 @@
 #pragma once
-// A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` sums it, `run` carries it
-// out, tests play all ranks of it in one process. Free of MPI and of memory spaces.
+// A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` sums it, prepare() says how
+// its blocks lie, `run` replays it, tests play all ranks of it in one process. Free of MPI and of memory spaces.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
@@ -9,6 +9,8 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
+#include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,9 +38,19 @@ struct buffer {
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
 
+class kernel;
 struct program;
 
 namespace EINPARALLEL_DETAIL {
+
+/// How elements of a buffer lie in it: prepare() says so of what is to run.
+struct laid_block {
+    std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
+    std::vector<index> strides{};
+
+    /// The first element; null in an empty buffer without memory, whose elements are never touched.
+    [[nodiscard]] std::byte* in(std::byte* start) const { return start == nullptr ? nullptr : start + offset; }
+};
 
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
@@ -58,6 +70,7 @@ struct message {
     int peer = 0;
     buffer_id place = no_buffer;
     box region;
+    std::size_t elements = 0;  ///< number of the description of its elements, in a table of who carries it
 };
 
 /// Reads a box of an input from its source into the whole of a buffer.
@@ -86,6 +99,14 @@ struct contraction {
     std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
                                          ///< 1 on, or 0: itself; none: that everywhere
 
+    // Of a program that is to run:
+    std::vector<index> extents{};               ///< of the ranges
+    std::vector<index> first{};                 ///< where they begin
+    detail::laid_block laid{};                  ///< the output
+    std::vector<detail::laid_block> laid_in{};  ///< by operand
+    std::vector<strided_block> blocks{};        ///< the same for the kernel, but for their addresses
+    std::shared_ptr<prepared_call> how{};       ///< decided for the memory that it runs in; null: that is no question
+
     /// Where operand `number` of the kernel, or of the softmax, is read, and the labels that it has; null: at these.
     ///@{
     [[nodiscard]] const operand_read* read_of(const einsum_form& form, std::size_t number) const {
@@ -108,6 +129,11 @@ struct local_move {
     buffer_id from = no_buffer;
     box region;
     std::size_t vertex = no_vertex;  ///< whose ⊕; none: a copy
+
+    // Of a program that is to run:
+    std::vector<index> extents{};  ///< of the region
+    detail::laid_block laid{};     ///< in `into`
+    detail::laid_block laid_in{};  ///< in `from`
 };
 
 using action = std::variant<read_source, contraction, local_move>;
@@ -146,12 +172,20 @@ struct step {
     }
 };
 
+/// A vertex as a program calls it.
+struct called_vertex {
+    std::string name;
+    const kernel* work = nullptr;  ///< of an einsum
+    einsum_form form{};            ///< of an einsum
+};
+
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
 /// `results` live on to the end.
 struct program {
     std::vector<buffer> buffers;
     std::vector<step> steps;
-    std::vector<buffer_id> results;  ///< per output of the plan: this rank's part of it
+    std::vector<buffer_id> results;         ///< per output of the plan: this rank's part of it
+    std::vector<called_vertex> vertices{};  ///< by number in the plan, where it is to run
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
@@ -184,6 +218,13 @@ struct accesses {
     std::vector<buffer_part> reads;  ///< of a contraction: its operands, in their order
     std::vector<buffer_part> writes;
 };
+
+/// How a box of a buffer lies.
+EINPARALLEL_INLINE laid_block lay_out(const buffer& place, const box& region);
+
+/// Says of all actions how their blocks lie and what their kernels read, for as long as buffers keep their strides and
+/// the program is not copied. @pre it has its vertices
+EINPARALLEL_INLINE void prepare(program& of_rank);
 
 /// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions; null: they stay
 /// without sides.

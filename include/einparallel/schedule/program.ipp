@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -41,6 +42,62 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;
+}
+
+/// A box of a buffer.
+EINPARALLEL_INLINE laid_block lay_out(const buffer& place, const box& region) {
+    laid_block laid{0, strides_of(place)};
+    if (!place.region.empty()) {
+        laid.offset = offset_of(region, place.region, laid.strides) * index(place.element_bytes);
+    }
+    return laid;
+}
+
+/// What a kernel reads of a buffer, with a stride for each label.
+EINPARALLEL_INLINE laid_block lay_out_read(const buffer& place, const operand_read& read,
+                                           const std::vector<interval>& ranges) {
+    laid_block laid{0, std::vector<index>(read.labels.size())};
+    index first = read.at.strides_along(read.labels, place.region, strides_of(place), laid.strides);
+    for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
+        first += ranges[std::size_t(read.labels[dimension])].begin * laid.strides[dimension];
+    }
+    laid.offset = place.region.empty() ? 0 : first * index(place.element_bytes);
+    return laid;
+}
+
+EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
+    contraction& call = std::get<contraction>(done);
+    const auto& [name, work, form] = of_rank.vertices[call.vertex];
+    const accesses touched = accesses_of(of_rank, done, &form);
+    call.extents = list_of(call.ranges, &interval::size);
+    call.first = list_of(call.ranges, &interval::begin);
+    call.laid = lay_out(of_rank[call.output], touched.writes.front().region);
+    call.laid_in.clear();
+    call.blocks.clear();
+    for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+        const buffer& place = of_rank[call.operands[operand]];
+        const operand_read* const read = call.read_of(form, operand);
+        const bool is_viewed = read != nullptr && !read->at.is_plain();
+        call.laid_in.push_back(is_viewed ? lay_out_read(place, *read, call.ranges)
+                                         : lay_out(place, touched.reads[operand].region));
+        call.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
+                                 call.laid_in.back().strides);
+    }
+    call.blocks.emplace_back(nullptr, work->element(), form.output, call.laid.strides);
+}
+
+EINPARALLEL_INLINE void prepare(program& of_rank) {
+    for (step& each : of_rank.steps) {
+        for (action& done : each.work) {
+            if (std::holds_alternative<contraction>(done)) {
+                prepare(of_rank, done);
+            } else if (auto* const moved = std::get_if<local_move>(&done); moved != nullptr && !moved->region.empty()) {
+                moved->extents = extents_of(moved->region);
+                moved->laid = lay_out(of_rank[moved->into], moved->region);
+                moved->laid_in = lay_out(of_rank[moved->from], moved->region);
+            }
+        }
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -27,9 +27,8 @@
 #include <einparallel/run/kept_memory.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/plan_cache.ipp>
-#include <einparallel/run/prepared_program.ipp>
-#include <einparallel/run/prepared_step.ipp>
 #include <einparallel/run/program_buffers.ipp>
+#include <einparallel/run/replay.ipp>
 #include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>
 

@@ -70,7 +70,8 @@ public:
 
     /// Computes so many products, and reports them.
     void run(const T* a, const T* b, T* c, index points, progress_hook* hook) const {
-        const small_product<T> product(call_, true);
+        index tables[small_product<T>::largest_tables];
+        const small_product<T> product(call_, tables, true);
         const index step = a_.step + b_.step + c_.step;
         const index fits = std::max(index(gemm_budget().b / sizeof(T)) / step, index{2}) * lanes_;
         const index vectors = vectors_of(std::min(fits, points));

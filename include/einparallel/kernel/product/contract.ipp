@@ -12,72 +12,77 @@
 #include <einparallel/kernel/work/work.hpp>
 
 #include <initializer_list>
+#include <memory>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Whether there are terms to sum; where not, writes zeros if the call overwrites. Loops that move nothing become part
-/// of the scale.
+/// Both operands are of T: plain loops take them.
 template <Element T>
-bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
-    if (!has_points(nest, call, row_reduction_of<T>(op::sum))) {
-        return false;
-    }
-    if (const index repeats = drop_resting(nest); repeats > 1) {
-        scale = op::prod(scale, converted<T>(repeats));
-    }
-    return true;
-}
-
-/// An operand of a product of T: integers of one size are elements of T as they are, modulo 2ⁿ.
-template <Element T>
-row_operand factor_of(const strided_block& block) {
-    const element_type element = block.element;
-    constexpr element_type own = element_type_of<T>();
-    const auto is_whole = [](element_type type) { return type.kind == 'i' || type.kind == 'u'; };
-    const bool is_same = is_whole(element) && is_whole(own) && element.bytes == own.bytes;
-    return {block.data, is_same ? own : element};
+bool are_of(const block_call& call) {
+    return factor_type<T>(call.operands[0].element) == element_type_of<T>() &&
+           factor_type<T>(call.operands[1].element) == element_type_of<T>();
 }
 
 template <Element T>
 void contract_pair(const block_call& call, T scale) {
-    const row_operand x = factor_of<T>(call.operands[0]);
-    const row_operand y = factor_of<T>(call.operands[1]);
-    if (x.template is<T>() && y.template is<T>() && product_of_few_points(call, scale)) {
-        return;
-    }
-    loop_nest nest(call);
-    if (has_terms(nest, call, scale)) {
-        pair_contraction<T>(nest, x, y, static_cast<T*>(call.output.data), scale, call.mode).run();
+    if (!are_of<T>(call) || !product_of_few_points(call, scale)) {
+        index tables[small_product<T>::largest_tables];
+        pair_contraction<T>(call, scale, tables).run(call);
     }
 }
 
-/// … of one operand, or more than two.
+/// … of one operand, or more than two, row by row.
 template <Element T>
-void contract_several(const block_call& call, T scale) {
-    loop_nest nest(call);
-    if (!has_terms(nest, call, scale)) {
-        return;
+class rows_contraction final : public prepared_call {
+public:
+    rows_contraction(const block_call& call, T scale) : nest_(call), scale_(scale), mode_(call.mode) {
+        ++decisions_made();
+        if (const index repeats = drop_resting(nest_); repeats > 1) {
+            scale_ = op::prod(scale, converted<T>(repeats));
+        }
+        nest_.sort_by(0);
     }
-    T* const output = static_cast<T*>(call.output.data);
-    row_operands operands;
-    for (const strided_block& operand : call.operands) {
-        operands.push_back(factor_of<T>(operand));
+
+    void run(const block_call& at) override {
+        nest_.hook = at.hook;
+        if (!has_points(nest_, at, row_reduction_of<T>(op::sum))) {
+            return;
+        }
+        T* const output = static_cast<T*>(at.output.data);
+        row_operands operands;
+        for (const strided_block& operand : at.operands) {
+            operands.push_back({operand.data, factor_type<T>(operand.element)});
+        }
+        if (operands.size() == 1 && operands[0].template is<T>() && scale_ == T(1) && mode_ == write_mode::overwrite &&
+            nest_.all_in_output() && at.operands[0].data != output) {
+            copy_nest(nest_, sizeof(T), output, at.operands[0].data);
+            return;
+        }
+        product_rows<T> worker(output, operands, scale_, mode_);
+        run_rows(nest_, worker);
     }
-    nest.sort_by(0);
-    if (operands.size() == 1 && operands[0].template is<T>() && scale == T(1) && call.mode == write_mode::overwrite &&
-        nest.all_in_output() && call.operands[0].data != output) {
-        copy_nest(nest, sizeof(T), output, call.operands[0].data);
-        return;
+
+private:
+    loop_nest nest_;
+    T scale_;
+    write_mode mode_;
+};
+
+/// How products are computed; null: by plain loops.
+template <Element T>
+std::unique_ptr<prepared_call> decided_product(const block_call& call, T scale) {
+    if (call.operands.size() != 2) {
+        return std::make_unique<rows_contraction<T>>(call, scale);
     }
-    product_rows<T> worker(output, operands, scale, call.mode);
-    run_rows(nest, worker);
+    const bool is_few = are_of<T>(call) && few_loops(call).fits;
+    return is_few ? nullptr : std::make_unique<pair_contraction<T>>(call, scale);
 }
 
 template <class T>
 void contract_product(const block_call& call, T scale) {
     const auto factor = static_cast<summed_as_t<T>>(scale);
-    call.operands.size() == 2 ? contract_pair(call, factor) : contract_several(call, factor);
+    call.operands.size() == 2 ? contract_pair(call, factor) : rows_contraction<summed_as_t<T>>(call, factor).run(call);
 }
 
 template <class T>
@@ -103,11 +108,16 @@ template <class T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::span<const element_type> operands) {
     // r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
     const double operations = double(operands.size()) * (is_complex<T>::value ? 4.0 : 1.0);
-    return std::make_shared<const kernel>(product_work{operands.size(), bits_of(scale)},
-                                          product_program(scale, operands), row_reduction_of<T>(op::sum), operations,
-                                          [](const block_call& call, const kernel& of) {
-                                              contract_product<T>(call, number_of<T>(of.as<product_work>()->scale));
-                                          });
+    return std::make_shared<const kernel>(
+        product_work{operands.size(), bits_of(scale)}, product_program(scale, operands), row_reduction_of<T>(op::sum),
+        operations,
+        [](const block_call& call, const kernel& of) {
+            contract_product<T>(call, number_of<T>(of.as<product_work>()->scale));
+        },
+        kept_functors{},
+        [](const block_call& call, const kernel& of) {
+            return decided_product(call, static_cast<summed_as_t<T>>(number_of<T>(of.as<product_work>()->scale)));
+        });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

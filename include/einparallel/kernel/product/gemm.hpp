@@ -11,6 +11,7 @@
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -41,9 +42,16 @@ struct gemm_batch {
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch);
 
-/// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing
-/// done, where there is too little to reuse. ⊗ keeps its sides: m are the labels of the first operand.
-EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
-                                     write_mode mode);
+/// The loops of a nest of two operands as blocked products.
+struct tiled_loops {
+    gemm_axes axes;
+    odometer::loop_list batch;
+    int threads = 1;  ///< as in gemm_batch
+    int threads_inside = 1;
+};
+
+/// Sorts the loops into batch, m, n and k; none where there is too little to reuse. ⊗ keeps its sides: m are the labels
+/// of the first operand.
+EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(loop_nest& nest, const tile_kernel& kernel);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -317,17 +318,16 @@ EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, 
     });
 }
 
-EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
-                                     write_mode mode) {
-    gemm_axes axes;
-    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, axes);
-    const index points = axes.m.size * axes.n.size * axes.k.size;
-    if (axes.m.size < 4 || axes.n.size < kernel.columns / 2 || axes.k.size < 4 || points < 4096) {
-        return false;
+EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(loop_nest& nest, const tile_kernel& kernel) {
+    tiled_loops made;
+    made.batch = sort_axes(nest, x_slot, y_slot, made.axes);
+    const auto& [m, n, k] = made.axes;
+    const index points = m.size * n.size * k.size;
+    if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || points < 4096) {
+        return std::nullopt;
     }
-    const auto [outside, inside] = threads_for_batch(points, odometer(nest, batch).size());
-    run_blocked(kernel, axes, {nest, batch, x, x_slot, y, y_slot, z, mode == write_mode::combine, outside, inside});
-    return true;
+    std::tie(made.threads, made.threads_inside) = threads_for_batch(points, odometer(nest, made.batch).size());
+    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

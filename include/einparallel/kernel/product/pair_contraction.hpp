@@ -6,8 +6,8 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/dot_products.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
-#include <einparallel/kernel/product/pair_operands.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
@@ -27,133 +27,151 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Contracts two operands.
+/// An operand of a product of T: integers of one size are elements of T as they are, modulo 2ⁿ.
 template <Element T>
-class pair_contraction : private pair_operands<T> {
-public:
-    pair_contraction(loop_nest& nest, const row_operand& x, const row_operand& y, T* z, T scale, write_mode mode)
-        : pair_operands<T>(nest, x, y), z_(z), scale_(scale), mode_(mode) {}
+element_type factor_type(element_type element) {
+    constexpr element_type own = element_type_of<T>();
+    const auto is_whole = [](element_type type) { return type.kind == 'i' || type.kind == 'u'; };
+    return is_whole(element) && is_whole(own) && element.bytes == own.bytes ? own : element;
+}
 
-    void run() {
-        const std::size_t x_size = reduced_size(nest_, x_slot);
-        const std::size_t y_size = reduced_size(nest_, y_slot);
-        const bool converting = converts(x_) || converts(y_);
-        if (x_size + y_size == 0 && !converting) {
-            multiply();
+/// Contracts two operands with elements of type T, or of other types, which are elements of T: as it was decided for
+/// the call that it was made for.
+template <Element T>
+class pair_contraction final : public prepared_call, private pair_loops {
+public:
+    /// @param tables  room for small_product's; null: it is found here
+    pair_contraction(const block_call& call, T scale, index* tables = nullptr)
+        : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
+                     factor_type<T>(call.operands[1].element)),
+          scale_(repeats == 1 ? scale : op::prod(scale, converted<T>(repeats))) {
+        const contraction_way way = decision.way;
+        is_pass_ = way == contraction_way::elementwise && std::is_floating_point_v<T> && !has_others();
+        is_dots_ = way == contraction_way::dots && std::is_floating_point_v<T>;
+        is_in_rows_ = !is_pass_ && (way == contraction_way::rows || way == contraction_way::elementwise ||
+                                    (way == contraction_way::small_products && decision.batch > 1 && has_others()));
+        if (is_pass_ || is_dots_ || is_in_rows_ || way <= contraction_way::identities) {
+            nest.sort_by(z_slot);
             return;
         }
-        const scratch_memory memory((x_size + y_size) * sizeof(T));
-        T* const scratch = reinterpret_cast<T*>(memory.data());
-        if (x_size > 0) {
-            x_ = reduced(x_slot, x_, scratch);
+        axes_.scale = scale_;
+        axes_.add = mode == write_mode::combine;
+        batch_ = sort_axes(nest, a_slot(), b_slot(), axes_);
+        if (way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
+            if (tables == nullptr) {
+                own_tables_.reset(new index[small_product<T>::tables_of(axes_)]);
+                tables = own_tables_.get();
+            }
+            small_.emplace(axes_, tables);
         }
-        if (y_size > 0) {
-            y_ = reduced(y_slot, y_, scratch + x_size);
+    }
+
+    void run(const block_call& at) override {
+        nest.hook = at.hook;
+        if (!has_points(nest, at, row_reduction_of<T>(op::sum))) {
+            return;
         }
-        const scratch_memory x = as_elements(x_slot, x_);
-        const scratch_memory y = as_elements(y_slot, y_);
-        nest_.fuse();
+        z_ = static_cast<T*>(at.output.data);
+        row_operand given[] = {{at.operands[0].data, factor_type<T>(at.operands[0].element)},
+                               {at.operands[1].data, factor_type<T>(at.operands[1].element)}};
+        std::vector<scratch_memory> dense;
+        for (laid_out_operand& each : ahead) {
+            each.loops.hook = at.hook;
+            row_operand& operand = given[each.slot - 1];
+            row_operands rows;
+            rows.push_back(operand);
+            dense.emplace_back(each.elements * sizeof(T));
+            product_rows<T> worker(dense.back().data(), rows, T(1), write_mode::overwrite);
+            run_rows(each.loops, worker);
+            operand = {dense.back().data(), element_type_of<T>()};
+        }
+        x_ = given[0];
+        y_ = given[1];
         multiply();
     }
 
 private:
+    static constexpr bool is_real = std::is_floating_point_v<T>;
+
+    [[nodiscard]] bool has_others() const {
+        return operands[0] != element_type_of<T>() || operands[1] != element_type_of<T>();
+    }
+    [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }
+    [[nodiscard]] std::size_t b_slot() const { return decision.swapped ? x_slot : y_slot; }
+
     void multiply() {
-        const contraction_decision decision = decide(nest_, element_type_of<T>(), mode_);
-        if constexpr (std::is_floating_point_v<T>) {
-            if (decision.way == contraction_way::elementwise && !has_others()) {
+        if constexpr (is_real) {
+            if (is_pass_) {
                 elementwise(decision.threads);
                 return;
             }
-            if (decision.way == contraction_way::dots && (converts(x_) || converts(y_))) {
-                converted_dots(decision.k, decision.threads);
-                return;
-            }
-            if (decision.way == contraction_way::dots) {
-                const scratch_memory x = as_floats(x_slot, x_, decision.k);
-                const scratch_memory y = as_floats(y_slot, y_, decision.k);
-                dots(decision.k, decision.threads);
+            if (is_dots_) {
+                dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.k, decision.threads);
                 return;
             }
         }
-        const bool small = decision.way == contraction_way::small_products && decision.batch > 1;
-        const bool in_rows = decision.way == contraction_way::rows || decision.way == contraction_way::elementwise ||
-                             (small && has_others());
-        if (!in_rows) {
-            products(decision);
+        if (!is_in_rows_) {
+            products();
             return;
         }
-        nest_.sort_by(z_slot);
-        row_operands operands;
-        operands.push_back(x_);
-        operands.push_back(y_);
-        product_rows<T> worker(z_, operands, scale_, mode_);
-        run_rows(nest_, worker);
+        row_operands rows;
+        rows.push_back(x_);
+        rows.push_back(y_);
+        product_rows<T> worker(z_, rows, scale_, mode);
+        run_rows(nest, worker);
     }
 
     /// A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
-    void products(const contraction_decision& decision) {
-        const std::size_t a_slot = decision.swapped ? y_slot : x_slot;
-        const std::size_t b_slot = decision.swapped ? x_slot : y_slot;
+    void products() {
         const row_operand& a_operand = decision.swapped ? y_ : x_;
         const row_operand& b_operand = decision.swapped ? x_ : y_;
         const T* const a = a_operand.template elements<T>();
         const T* const b = b_operand.template elements<T>();
-        gemm_call<T> call;
-        call.scale = scale_;
-        call.add = mode_ == write_mode::combine;
-        const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call);
-        if (has_others()) {
-            packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
-            return;
-        }
-        if constexpr (std::is_floating_point_v<T>) {
-            if (decision.in_lanes) {
-                const batch_in_lanes<T> product(call);
-                for_each_stretch(nest_, batch, 0, decision.threads, [&](const index* at, index first, index count) {
-                    product.run(a + (at[a_slot] + first), b + (at[b_slot] + first), z_ + (at[z_slot] + first), count,
-                                nest_.hook);
+        if constexpr (is_real) {
+            if (decision.in_lanes && !has_others()) {
+                const batch_in_lanes<T> product(axes_);
+                for_each_stretch(nest, batch_, 0, decision.threads, [&](const index* at, index first, index count) {
+                    product.run(a + (at[a_slot()] + first), b + (at[b_slot()] + first), z_ + (at[z_slot] + first),
+                                count, nest.hook);
                 });
                 return;
             }
         }
-        if (decision.way == contraction_way::small_products) {
-            small_product<T> product(call);
+        if (small_) {
             index moves[3] = {0, 0, 0};
-            if (!batch.empty()) {
-                std::copy_n(nest_.of(batch[batch.size() - 1]), 3, moves);
+            if (!batch_.empty()) {
+                std::copy_n(nest.of(batch_.back()), 3, moves);
             }
             const index work = decision.m * decision.n * decision.k;
-            for_each_stretch(nest_, batch, work, decision.threads, [&](const index* at, index first, index count) {
-                product.run(a + (at[a_slot] + first * moves[a_slot]), b + (at[b_slot] + first * moves[b_slot]),
-                            z_ + (at[z_slot] + first * moves[z_slot]), count, moves[a_slot], moves[b_slot],
+            for_each_stretch(nest, batch_, work, decision.threads, [&](const index* at, index first, index count) {
+                small_->run(a + (at[a_slot()] + first * moves[a_slot()]), b + (at[b_slot()] + first * moves[b_slot()]),
+                            z_ + (at[z_slot] + first * moves[z_slot]), count, moves[a_slot()], moves[b_slot()],
                             moves[z_slot]);
             });
             return;
         }
-        if (decision.way == contraction_way::library_product) {
+        if (decision.way == contraction_way::library_product && !has_others()) {
             if constexpr (!std::is_integral_v<T>) {
-                library_products(call, batch, a, a_slot, b, b_slot);
+                library_products(axes_, batch_, a, a_slot(), b, b_slot());
             }
             return;
         }
-        packed(call, batch, a_operand, a_slot, b_operand, b_slot, decision);
+        tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &axes_.scale);
+        conversion<T> how{scale_};
+        if (has_others()) {
+            kernel = converting_tile_kernel(a_operand.element, b_operand.element, how);
+        }
+        run_blocked(kernel, axes_,
+                    {nest, batch_, a_operand.data, a_slot(), b_operand.data, b_slot(), z_, axes_.add, decision.threads,
+                     decision.threads_inside});
     }
 
-    void packed(gemm_call<T>& call, const odometer::loop_list& batch, const row_operand& a, std::size_t a_slot,
-                const row_operand& b, std::size_t b_slot, const contraction_decision& decision) {
-        tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        conversion<T> how{call.scale};
-        if (has_others()) {
-            kernel = converting_tile_kernel(a.element, b.element, how);
-        }
-        run_blocked(
-            kernel, call,
-            {nest_, batch, a.data, a_slot, b.data, b_slot, z_, call.add, decision.threads, decision.threads_inside});
-    }
     /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
     /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
     /// at least, since the other operand is packed anew for each.
@@ -163,8 +181,8 @@ private:
         const bool by_rows = call.m.size >= call.n.size;
         const index length = by_rows ? call.m.size : call.n.size;
         const index most = std::min({index{8}, length / 256, call.m.size * call.n.size * k.extent >> 26});
-        const index pieces = nest_.hook == nullptr ? 1 : std::max<index>(most, 1);
-        for_each_point(nest_, batch, 1, [&](const index* at) {
+        const index pieces = nest.hook == nullptr ? 1 : std::max<index>(most, 1);
+        for_each_point(nest, batch, 1, [&](const index* at) {
             for (index piece = 0; piece < pieces; ++piece) {
                 const even_part own(length, piece, pieces);
                 gemm_axis::loop m = call.m.loops[0];
@@ -174,7 +192,7 @@ private:
                 const index column = by_rows ? 0 : own.begin;
                 blas_gemm(m, n, k, scale_, a + at[a_slot] + row * m.first, b + at[b_slot] + column * n.first,
                           z_ + at[z_slot] + row * m.second + column * n.second, call.add);
-                report(nest_.hook, m.extent * n.extent * k.extent);
+                report(nest.hook, m.extent * n.extent * k.extent);
             }
         });
     }
@@ -184,25 +202,24 @@ private:
     void elementwise(int threads) {
         constexpr index line = 64;
         const auto bytes = index(sizeof(T));
-        nest_.sort_by(z_slot);
-        const std::size_t row = nest_.size() - 1;
+        const std::size_t row = nest.size() - 1;
         product_plane<T> plane;
-        plane.columns = nest_.extents[row];
-        plane.x_moves = nest_.of(row)[x_slot] == 1;
-        plane.y_moves = nest_.of(row)[y_slot] == 1;
+        plane.columns = nest.extents[row];
+        plane.x_moves = nest.of(row)[x_slot] == 1;
+        plane.y_moves = nest.of(row)[y_slot] == 1;
         plane.scale = scale_;
-        plane.add = mode_ == write_mode::combine;
+        plane.add = mode == write_mode::combine;
         odometer::loop_list outer;
         bool on_lines = reinterpret_cast<std::uintptr_t>(z_) % 64 == 0;
         for (std::size_t loop = 0; loop < row; ++loop) {
-            const index* const moves = nest_.of(loop);
+            const index* const moves = nest.of(loop);
             on_lines = on_lines && moves[z_slot] * bytes % 64 == 0;
             outer.push_back(loop);
             plane.z_row = moves[z_slot];  // at last of the innermost of them
             plane.x_row = moves[x_slot];
             plane.y_row = moves[y_slot];
         }
-        const index rows = odometer(nest_, outer).size();
+        const index rows = odometer(nest, outer).size();
         plane.streams = on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add &&
                         z_ != x_.template elements<T>() && z_ != y_.template elements<T>();
         const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
@@ -217,7 +234,7 @@ private:
             }
         };
         if ((threads == 1 || rows >= 4 * threads) && plane.columns <= progress_hook::interval) {
-            for_each_stretch(nest_, outer, plane.columns, threads, [&](const index* at, index first, index count) {
+            for_each_stretch(nest, outer, plane.columns, threads, [&](const index* at, index first, index count) {
                 product_plane<T> own = plane;
                 own.rows = count;
                 compute(own, at, first, 0);
@@ -226,110 +243,25 @@ private:
         }
         plane.rows = 1;
         const index lines = (plane.columns + line - 1) / line;
-        visit_points(nest_, outer, lines, line, threads, [&](const index* at, index first, index count) {
+        visit_points(nest, outer, lines, line, threads, [&](const index* at, index first, index count) {
             product_plane<T> own = plane;
             own.columns = std::min(count * line, plane.columns - first * line);
             compute(own, at, 0, first * line);
         });
     }
 
-    /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
-    /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
-    /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
-    void dots(index length, int threads) {
-        constexpr index stretch = index{1} << 16;
-        constexpr int some = dot_functions<T>::rows;
-        nest_.sort_by(z_slot);
-        const dot_functions<T> dot(x_.element, y_.element);
-        odometer::loop_list points = output_loops(nest_);
-        index extent = 1;
-        index moves[3] = {0, 0, 0};
-        bool inside = false;
-        if (!points.empty()) {
-            inside = move_rows_inside(points);
-            extent = nest_.extents[points.back()];
-            std::copy_n(nest_.of(points.back()), 3, moves);
-            points.resize(points.size() - 1);
-        }
-        const index stretches = (length + stretch - 1) / stretch;
-        const bool together = stretches == 1 && extent >= some && (has_others() || !inside);
-        const index at_once = together ? some : 1;
-        const index groups = (extent + at_once - 1) / at_once;
-        const bool split = stretches > 1 && odometer(nest_, points).size() * extent < threads;
-        const auto visit = [&](const index* at, index from, index count) {
-            for (index begin = from * at_once; begin < (from + count) * at_once; begin += at_once) {
-                const index first = std::min(begin, extent - at_once);
-                const std::byte* const x = x_.at(at[x_slot] + first * moves[x_slot]);
-                const std::byte* const y = y_.at(at[y_slot] + first * moves[y_slot]);
-                small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
-                const auto add_up = [&](index part, index parts) {
-                    const even_part own(stretches, part, parts);
-                    for (index number = own.begin; number < own.end; ++number) {
-                        const index start = number * stretch;
-                        const index terms = std::min(stretch, length - start);
-                        together ? dot.some(length, x, moves[x_slot], y, moves[y_slot], sums.data())
-                                 : dot.one(terms, x + start * x_.bytes(), 0, y + start * y_.bytes(), 0,
-                                           &sums[std::size_t(number)]);
-                        report(nest_.hook, at_once * terms);
-                    }
-                };
-                on_threads(split ? threads : 1, add_up);
-                for (std::size_t number = 1; !together && number < sums.size(); ++number) {
-                    sums[0] += sums[number];
-                }
-                for (index row = begin; row < first + at_once; ++row) {
-                    T& into = z_[at[z_slot] + row * moves[z_slot]];
-                    const T sum = sums[std::size_t(row - first)] * scale_;
-                    into = mode_ == write_mode::combine ? into + sum : sum;
-                }
-            }
-        };
-        visit_points(nest_, points, groups, 0, split ? 1 : threads, visit);
-    }
-
-    /// The same of operands that are converted, a piece at a time.
-    void converted_dots(index length, int threads) {
-        constexpr index piece = 2048;
-        nest_.sort_by(z_slot);
-        const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());
-        const odometer::loop_list points = output_loops(nest_);
-        index moves[3] = {0, 0, 0};
-        if (!points.empty()) {
-            std::copy_n(nest_.of(points[points.size() - 1]), 3, moves);
-        }
-        for_each_stretch(nest_, points, length, threads, [&](const index* at, index first, index count) {
-            alignas(64) T wide[2][piece];
-            for (index point = first; point < first + count; ++point) {
-                T sum = 0;
-                for (index begin = 0; begin < length; begin += piece) {
-                    const index terms = std::min(piece, length - begin);
-                    const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
-                        const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
-                        if (operand.template is<T>()) {
-                            return static_cast<const void*>(from);
-                        }
-                        convert_row(operand.element, into, from, terms);
-                        return static_cast<const void*>(into);
-                    };
-                    T part = 0;
-                    dot.one(terms, read(x_, x_slot, wide[0]), 0, read(y_, y_slot, wide[1]), 0, &part);
-                    sum += part;
-                }
-                T& into = z_[at[z_slot] + point * moves[z_slot]];
-                sum *= scale_;
-                into = mode_ == write_mode::combine ? into + sum : sum;
-                report(nest_.hook, length);
-            }
-        });
-    }
-
-    using pair_operands<T>::nest_, pair_operands<T>::x_, pair_operands<T>::y_;
-    using pair_operands<T>::has_others, pair_operands<T>::converts, pair_operands<T>::reduced;
-    using pair_operands<T>::as_elements, pair_operands<T>::as_floats, pair_operands<T>::move_rows_inside;
-
-    T* z_;
     T scale_;
-    write_mode mode_;
+    bool is_pass_ = false;  ///< element-wise, at once
+    bool is_dots_ = false;
+    bool is_in_rows_ = false;
+    gemm_call<T> axes_{};          ///< of matrix products
+    odometer::loop_list batch_{};  ///< around them
+    std::unique_ptr<index[]> own_tables_{};
+    std::optional<small_product<T>> small_{};
+    // In a run.
+    row_operand x_{};
+    row_operand y_{};
+    T* z_ = nullptr;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -48,6 +48,10 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
 EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
                                                  gemm_axes& axes);
 
+/// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they
+/// all read is then read once.
+EINPARALLEL_INLINE bool move_rows_inside(const loop_nest& nest, odometer::loop_list& points);
+
 /// Calls visit(offsets, first, count) for `count` points from point `first` on of a stretch of `length` points that
 /// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads. A visit
 /// is reported to the nest's hook as `work` points of the iteration space for each of its own; 0: the visitor reports.

@@ -84,6 +84,22 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_
     return batch;
 }
 
+EINPARALLEL_INLINE bool move_rows_inside(const loop_nest& nest, odometer::loop_list& points) {
+    auto fewest = points.end();
+    bool has_rows[2] = {false, false};
+    for (auto loop = points.begin(); loop != points.end(); ++loop) {
+        const index* const moves = nest.of(*loop);
+        if ((moves[x_slot] == 0) != (moves[y_slot] == 0)) {
+            has_rows[moves[x_slot] == 0 ? 1 : 0] = true;
+            fewest = fewest == points.end() || nest.extents[*loop] < nest.extents[*fewest] ? loop : fewest;
+        }
+    }
+    if (has_rows[0] && has_rows[1]) {
+        std::rotate(fewest, fewest + 1, points.end());
+    }
+    return has_rows[0] && has_rows[1];
+}
+
 EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, index work,
                                      int threads, function_ref<void(const index*, index, index)> visit) {
     const index count = odometer(nest, loops).size() * length;

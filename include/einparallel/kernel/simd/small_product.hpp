@@ -12,6 +12,8 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
+#include <cstddef>
+#include <memory>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -22,18 +24,30 @@ class small_product {
 public:
     static constexpr index longest = 64;  ///< of m, n and k
 
+    /// Memory for tables of offsets: of the one matrix and the other along each index, and of steps along k.
+    static std::size_t tables_of(const gemm_axes& axes) {
+        return std::size_t(2 * (axes.m.size + axes.n.size + 2 * axes.k.size));
+    }
+    static constexpr std::size_t largest_tables = std::size_t(8 * longest);
+
+    /// @param tables  uninitialised memory for so many numbers
     /// @param batch  vectors hold points of the batch, along which all three matrices are contiguous, and columns are
     ///               evenly apart
-    /// The call must outlive this.
-    explicit small_product(const gemm_call<T>& call, bool batch = false) : call_(call) {
-        gemm_blocks(call.m, longest, a_rows_).take_all();
-        gemm_blocks(call.n, longest, b_columns_).take_all();
-        gemm_blocks(call.k, longest, a_along_).take_all();
+    /// The call and the tables must outlive this.
+    small_product(const gemm_call<T>& call, index* tables, bool batch = false)
+        : call_(call),
+          a_rows_(tables),
+          b_columns_(a_rows_ + 2 * call.m.size),
+          a_along_(b_columns_ + 2 * call.n.size),
+          along_(reinterpret_cast<small_step*>(a_along_ + 2 * call.k.size)) {
+        gemm_blocks(call.m, call.m.size, a_rows_).take_all();
+        gemm_blocks(call.n, call.n.size, b_columns_).take_all();
+        gemm_blocks(call.k, call.k.size, a_along_).take_all();
         if constexpr (std::is_floating_point_v<T>) {
             const index n = call.n.size;
             const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
             for (index step = 0; step < call.k.size; ++step) {
-                along_[step] = {a_along_[step], b_along_[step]};
+                std::construct_at(along_ + step, small_step{a_along_[step], b_along_[step]});
             }
             small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, &call.scale};
             small_.even = even_steps(along_, call.k.size);
@@ -113,13 +127,13 @@ private:
     small_call small_;
     void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
     // Offsets in the one matrix and in the other.
-    index a_rows_[2 * longest];
-    index b_columns_[2 * longest];
-    index a_along_[2 * longest];
-    index* const c_rows_ = a_rows_ + longest;
-    index* const c_columns_ = b_columns_ + longest;
-    index* const b_along_ = a_along_ + longest;
-    small_step along_[longest];
+    index* a_rows_;
+    index* b_columns_;
+    index* a_along_;
+    small_step* along_;
+    index* c_rows_ = a_rows_ + call_.m.size;
+    index* c_columns_ = b_columns_ + call_.n.size;
+    index* b_along_ = a_along_ + call_.k.size;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

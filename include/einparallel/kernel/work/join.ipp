@@ -2,8 +2,10 @@
 
 #include <einparallel/kernel/work/join.hpp>
 
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/row_program.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
@@ -14,6 +16,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -245,32 +250,55 @@ private:
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };
 
-EINPARALLEL_INLINE void compute_join(const block_call& call, const join_work& work) {
-    loop_nest nest(call);
-    if (!has_points(nest, call, work.reduction)) {
-        return;
+/// A join of the blocks of calls like the one that it was made for.
+EINPARALLEL_INLINE class join_contraction final : public prepared_call {
+public:
+    join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {
+        ++decisions_made();
+        if (work.tiles.run != nullptr && !nest_.all_in_output() && !nest_.output_empty && !nest_.sum_empty) {
+            tiles_ = in_tiles(nest_, work.tiles);
+        }
+        if (!tiles_) {
+            nest_.sort_by(0);
+        }
     }
-    if (work.tiles.run != nullptr && !nest.all_in_output() &&
-        run_in_tiles(nest, work.tiles, call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
-        return;
+
+    void run(const block_call& at) override {
+        divided_by_zero = work_.divides_integers ? false : divided_by_zero;
+        compute(at);
+        if (work_.divides_integers) {
+            check_divisors(!std::exchange(divided_by_zero, false));
+        }
     }
-    row_operands operands;
-    for (const strided_block& operand : call.operands) {
-        operands.push_back({operand.data, operand.element});
+
+private:
+    void compute(const block_call& at) {
+        nest_.hook = at.hook;
+        if (!has_points(nest_, at, work_.reduction)) {
+            return;
+        }
+        if (tiles_) {
+            run_blocked(work_.tiles, tiles_->axes,
+                        {nest_, tiles_->batch, at.operands[0].data, x_slot, at.operands[1].data, y_slot, at.output.data,
+                         mode_ == write_mode::combine, tiles_->threads, tiles_->threads_inside});
+            return;
+        }
+        row_operands operands;
+        for (const strided_block& operand : at.operands) {
+            operands.push_back({operand.data, operand.element});
+        }
+        join_rows rows(work_.rows, work_.reduction, at.output.data, operands, mode_);
+        run_rows(nest_, rows);
     }
-    nest.sort_by(0);
-    join_rows rows(work.rows, work.reduction, call.output.data, operands, call.mode);
-    run_rows(nest, rows);
-}
+
+    const join_work& work_;
+    loop_nest nest_;
+    write_mode mode_;
+    std::optional<tiled_loops> tiles_{};
+};
 
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) {
-    if (!work.divides_integers) {
-        compute_join(call, work);
-        return;
-    }
-    divided_by_zero = false;
-    compute_join(call, work);
-    check_divisors(!std::exchange(divided_by_zero, false));
+    join_contraction(call, work).run(call);
 }
 
 EINPARALLEL_INLINE void check_divisors(bool are_none_zero) {
@@ -287,7 +315,10 @@ EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_p
     const row_reduction reduction = work.reduction;
     return std::make_shared<kernel>(
         std::move(work), std::move(program), reduction, operations,
-        [](const block_call& call, const kernel& of) { run_join(call, *of.as<join_work>()); }, std::move(keeps));
+        [](const block_call& call, const kernel& of) { run_join(call, *of.as<join_work>()); }, std::move(keeps),
+        [](const block_call& call, const kernel& of) -> std::unique_ptr<prepared_call> {
+            return std::make_unique<join_contraction>(call, *of.as<join_work>());
+        });
 }
 
 EINPARALLEL_INLINE void combine_boxes(const row_reduction& reduction, index_span extents, void* into,

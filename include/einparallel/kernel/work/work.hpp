@@ -52,19 +52,27 @@ public:
     /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,
     /// the output may be the same memory as one operand, label for label.
     using function = void (*)(const block_call& call, const kernel& of);
+    /// Decides how calls like this one are computed.
+    using decision = std::unique_ptr<prepared_call> (*)(const block_call& call, const kernel& of);
 
     /// @param reduction  ⊕ of parts; none where it cannot put results of parts together
     /// @param operations  arithmetic per point of the iteration space, for the time model (2 for a multiply-add)
+    /// @param decides  null: there is nothing to decide
     kernel(detail::vertex_work work, op_program program, const detail::row_reduction& reduction, double operations,
-           function run, detail::kept_functors keeps = {})
+           function run, detail::kept_functors keeps = {}, decision decides = nullptr)
         : work_(std::move(work)),
           program_(std::move(program)),
           reduction_(reduction),
           operations_(operations),
           run_(run),
+          decide_(decides),
           keeps_(std::move(keeps)) {}
 
-    void contract(const block_call& call) const { run_(call, *this); }
+    void contract(const block_call& call) const { call.how != nullptr ? call.how->run(call) : run_(call, *this); }
+    /// How calls like this one, at other addresses too, are computed by the host; null where that is no question.
+    [[nodiscard]] std::unique_ptr<prepared_call> decide(const block_call& call) const {
+        return decide_ == nullptr ? nullptr : decide_(call, *this);
+    }
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
     void combine(index_span extents, void* into, index_span into_strides, const void* from,
@@ -120,6 +128,7 @@ private:
     detail::row_reduction reduction_;
     double operations_;
     function run_;
+    decision decide_;
     detail::kept_functors keeps_;
     const detail::device_functor* on_device_ = nullptr;
 };

@@ -1,0 +1,155 @@
+#pragma once
+// Σ of products of two operands along one label, contiguous in both: a dot product per element of the output.
+
+#include <einparallel/kernel/block_call.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/convert.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
+#include <einparallel/kernel/simd/vector_product.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/workspace.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <Element T>
+struct dot_products {
+    const loop_nest& nest;  ///< sorted by the output
+    row_operand x;
+    row_operand y;
+    T* z;
+    T scale;
+    write_mode mode;
+
+    void run(index length, int threads) {
+        const auto is_read = [](const row_operand& operand) {
+            return operand.template is<T>() || (std::is_same_v<T, float> && is_multiplied_half(operand.element));
+        };
+        if (!is_read(x) || !is_read(y)) {
+            converted_dots(length, threads);
+            return;
+        }
+        const scratch_memory floats_of_x = as_floats(x_slot, x, length);
+        const scratch_memory floats_of_y = as_floats(y_slot, y, length);
+        dots(length, threads);
+    }
+
+private:
+    /// Of halves that all dot products read floats are made once.
+    scratch_memory as_floats(std::size_t slot, row_operand& operand, index length) {
+        bool moves = false;
+        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+            moves = moves || (nest.in_output(loop) && nest.of(loop)[slot] != 0);
+        }
+        const bool wanted = !operand.template is<T>() && !moves;
+        scratch_memory made(wanted ? std::size_t(length) * sizeof(T) : 0);
+        if constexpr (std::is_same_v<T, float>) {
+            if (wanted) {
+                widen(operand.element, reinterpret_cast<float*>(made.data()), operand.data, length);
+                operand = {made.data(), element_type_of<T>()};
+            }
+        }
+        return made;
+    }
+
+    /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
+    /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
+    /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
+    void dots(index length, int threads) {
+        constexpr index stretch = index{1} << 16;
+        constexpr int some = dot_functions<T>::rows;
+        const dot_functions<T> dot(x.element, y.element);
+        odometer::loop_list points = output_loops(nest);
+        index extent = 1;
+        index moves[3] = {0, 0, 0};
+        bool inside = false;
+        if (!points.empty()) {
+            inside = move_rows_inside(nest, points);
+            extent = nest.extents[points.back()];
+            std::copy_n(nest.of(points.back()), 3, moves);
+            points.resize(points.size() - 1);
+        }
+        const index stretches = (length + stretch - 1) / stretch;
+        const bool together =
+            stretches == 1 && extent >= some && (!x.template is<T>() || !y.template is<T>() || !inside);
+        const index at_once = together ? some : 1;
+        const index groups = (extent + at_once - 1) / at_once;
+        const bool split = stretches > 1 && odometer(nest, points).size() * extent < threads;
+        const auto visit = [&](const index* at, index from, index count) {
+            for (index begin = from * at_once; begin < (from + count) * at_once; begin += at_once) {
+                const index first = std::min(begin, extent - at_once);
+                const std::byte* const left = x.at(at[x_slot] + first * moves[x_slot]);
+                const std::byte* const right = y.at(at[y_slot] + first * moves[y_slot]);
+                small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
+                const auto add_up = [&](index part, index parts) {
+                    const even_part own(stretches, part, parts);
+                    for (index number = own.begin; number < own.end; ++number) {
+                        const index start = number * stretch;
+                        const index terms = std::min(stretch, length - start);
+                        together ? dot.some(length, left, moves[x_slot], right, moves[y_slot], sums.data())
+                                 : dot.one(terms, left + start * x.bytes(), 0, right + start * y.bytes(), 0,
+                                           &sums[std::size_t(number)]);
+                        report(nest.hook, at_once * terms);
+                    }
+                };
+                on_threads(split ? threads : 1, add_up);
+                for (std::size_t number = 1; !together && number < sums.size(); ++number) {
+                    sums[0] += sums[number];
+                }
+                for (index row = begin; row < first + at_once; ++row) {
+                    T& into = z[at[z_slot] + row * moves[z_slot]];
+                    const T sum = sums[std::size_t(row - first)] * scale;
+                    into = mode == write_mode::combine ? into + sum : sum;
+                }
+            }
+        };
+        visit_points(nest, points, groups, 0, split ? 1 : threads, visit);
+    }
+
+    /// The same of operands that are converted, a piece at a time.
+    void converted_dots(index length, int threads) {
+        constexpr index piece = 2048;
+        const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());
+        const odometer::loop_list points = output_loops(nest);
+        index moves[3] = {0, 0, 0};
+        if (!points.empty()) {
+            std::copy_n(nest.of(points[points.size() - 1]), 3, moves);
+        }
+        for_each_stretch(nest, points, length, threads, [&](const index* at, index first, index count) {
+            alignas(64) T wide[2][piece];
+            for (index point = first; point < first + count; ++point) {
+                T sum = 0;
+                for (index begin = 0; begin < length; begin += piece) {
+                    const index terms = std::min(piece, length - begin);
+                    const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
+                        const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
+                        if (operand.template is<T>()) {
+                            return static_cast<const void*>(from);
+                        }
+                        convert_row(operand.element, into, from, terms);
+                        return static_cast<const void*>(into);
+                    };
+                    T part = 0;
+                    dot.one(terms, read(x, x_slot, wide[0]), 0, read(y, y_slot, wide[1]), 0, &part);
+                    sum += part;
+                }
+                T& into = z[at[z_slot] + point * moves[z_slot]];
+                sum *= scale;
+                into = mode == write_mode::combine ? into + sum : sum;
+                report(nest.hook, length);
+            }
+        });
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

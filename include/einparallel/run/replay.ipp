@@ -1,0 +1,252 @@
+#pragma once
+// One rank's program, prepared once and then replayed.
+
+#include <einparallel/kernel/contraction_decision.hpp>
+#include <einparallel/kernel/space.hpp>
+#include <einparallel/kernel/work/work.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/extra_memory.hpp>
+#include <einparallel/run/program_buffers.ipp>
+#include <einparallel/run/trace.hpp>
+#include <einparallel/run/transport.ipp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A program and its memory: laid out before the ranks agree to start, then replayed without allocating or deciding.
+class program_replay : public program_memory {
+public:
+    /// `staging`: that of the memory space it runs in. `tensors`: what vertices make, for plans that keep it alike.
+    EINPARALLEL_SELDOM explicit program_replay(program moves, std::size_t staging = 0,
+                                               std::vector<kept_tensor> tensors = {})
+        : program_memory(std::move(moves)),
+          staging_(staging),
+          sources_(of_rank().vertices.size(), nullptr),
+          tensors_(std::move(tensors)),
+          einsums_(count_in_order(of_rank().vertices.size())) {
+        for (const step& each : of_rank().steps) {
+            for (const action& done : each.work) {
+                const auto* const call = std::get_if<contraction>(&done);
+                for (std::size_t operand = 0; call != nullptr && operand < call->operands.size(); ++operand) {
+                    const operand_read* const read = call->read_of(vertex_of(*call).form, operand);
+                    if (read != nullptr && read->at.is_reshaped()) {
+                        keep_rows(call->operands[operand]);
+                    }
+                }
+            }
+            most_spans_ += each.work.size() + 2;
+        }
+    }
+
+    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    std::vector<const source*>& sources() { return sources_; }
+
+    /// The elements of the messages, after lay_out().
+    const message_table& messages() const { return messages_; }
+
+    /// The most spans that a trace of it has.
+    std::size_t most_spans() const { return most_spans_; }
+
+    /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
+    /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
+    EINPARALLEL_SELDOM memory_need need(function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+        prepare();
+        const program_room room = room_of(of_rank(), [&](buffer_id number) { return is_borrowed(number); });
+        memory_need most{.out = messages_.out(), .in = messages_.in(), .results = room.results};
+        for (std::size_t position = 0; position < of_rank().steps.size(); ++position) {
+            const step& each = of_rank().steps[position];
+            std::size_t of_step = 0;
+            for (const action& done : each.work) {
+                const auto* const call = std::get_if<contraction>(&done);
+                if (call != nullptr && call->rows.along == no_label) {
+                    of_step = std::max(of_step, workspace(*vertex_of(*call).work, described(*call)));
+                }
+            }
+            most.workspace = std::max(most.workspace, of_step);
+            if (room.by_step[position] + of_step > most.of_vertex) {
+                most.of_vertex = room.by_step[position] + of_step;
+                most.vertex = of_rank().vertices[each.vertex].name;
+            }
+        }
+        return most;
+    }
+    EINPARALLEL_SELDOM memory_need need_in(const memory_space& space) {
+        return need([&](const kernel& work, const block_call& call) {
+            const std::unique_ptr<prepared_call> how = space.decide(work, call);
+            return how == nullptr ? 0 : how->workspace;
+        });
+    }
+
+    /// Gives every buffer its place. Says how blocks lie, and decides how calls are computed, only where strides, or
+    /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
+    EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
+                                    const std::vector<kept_tensor>& others = {}) {
+        place(space, sources_, results_stay, tensors_, others);
+        is_prepared_ = !has_other_strides() && is_prepared_;
+        if (const host_limits now; !is_prepared_ || now != decided_for_) {
+            prepare();
+            decide(space);
+            decided_for_ = now;
+        }
+        space.prepare(workspace_);
+    }
+
+    /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
+    /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
+    /// what earlier runs have kept is there. `scratch`: scratch_bytes(), of which others may use what is there before
+    /// and after.
+    EINPARALLEL_SELDOM void replay(const memory_space& space, transport& ranks, std::byte* scratch,
+                                   const run_watch& watch, std::string& failure, bool again = false) {
+        const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
+            if (const std::string thrown = failure_of("", f); !thrown.empty() && failure.empty()) {
+                failure = described_failure(watch, vertex, thrown);
+            }
+        };
+        keep(again && is_kept());
+        settle(scratch);
+        ranks.begin(watch, messages_, starts());
+        std::size_t current = no_vertex;
+        for (step& each : of_rank().steps) {
+            if (each.once && (again || !needs_once(each.vertex))) {
+                continue;
+            }
+            if (std::exchange(current, each.vertex) != each.vertex && failure.empty()) {
+                attempt(current, [&] { announce(watch, current); });
+            }
+            ranks.start(each);
+            for (action& done : each.work) {
+                if (failure.empty()) {
+                    const auto [what, vertex] = activity_of(done, each.vertex);
+                    const bool is_timed = space.times(what, each.vertex);
+                    const timed_span span(is_timed ? nullptr : watch.seen, what, each.vertex);
+                    attempt(vertex, [&] { perform(space, done, ranks.hook()); });
+                }
+                ranks.poll();
+            }
+            attempt(current, [&] { ranks.complete(); });
+        }
+        if (failure.empty()) {
+            static_cast<void>(space.times(activity::copy_out, current == no_vertex ? 0 : current));
+            attempt(no_vertex, [&] { bring_out(space); });
+        }
+        attempt(current, [&] { space.finish(space.given()); });
+    }
+
+private:
+    static constexpr std::size_t no_vertex = local_move::no_vertex;
+
+    const called_vertex& vertex_of(const contraction& call) const { return of_rank().vertices[call.vertex]; }
+
+    EINPARALLEL_SELDOM void prepare() {
+        if (!is_prepared_) {
+            detail::prepare(of_rank());
+            messages_ = message_table(of_rank(), staging_);
+            is_prepared_ = true;
+        }
+    }
+
+    EINPARALLEL_SELDOM void decide(const memory_space& space) {
+        workspace_ = 0;
+        for (step& each : of_rank().steps) {
+            for (action& done : each.work) {
+                if (auto* const call = std::get_if<contraction>(&done);
+                    call != nullptr && call->rows.along == no_label) {
+                    call->how = space.decide(*vertex_of(*call).work, described(*call));
+                    workspace_ = std::max(workspace_, call->how == nullptr ? 0 : call->how->workspace);
+                }
+            }
+        }
+    }
+
+    EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
+        if (watch.vertices != nullptr && of_rank().vertices[vertex].work != nullptr) {
+            (*watch.vertices)(count_in_order(vertex + 1), einsums_, of_rank().vertices[vertex].name);
+        }
+    }
+
+    /// The einsums among the first vertices.
+    EINPARALLEL_SELDOM std::size_t count_in_order(std::size_t vertices) const {
+        const std::vector<called_vertex>& all = of_rank().vertices;
+        return std::size_t(std::count_if(all.begin(), all.begin() + index(vertices),
+                                         [](const called_vertex& each) { return each.work != nullptr; }));
+    }
+
+    EINPARALLEL_SELDOM std::string described_failure(const run_watch& watch, std::size_t vertex,
+                                                     const std::string& thrown) const {
+        const std::string where =
+            vertex < of_rank().vertices.size() ? "vertex '" + of_rank().vertices[vertex].name + "', " : "";
+        return sentence({watch.call, ": ", where, "rank ", watch.rank, thrown.starts_with(": ") ? "" : ": ", thrown});
+    }
+
+    /// What an action of a step that serves a vertex does, and whose kernel or source it uses.
+    static std::pair<activity, std::size_t> activity_of(const action& done, std::size_t of_step) {
+        if (const auto* const call = std::get_if<contraction>(&done)) {
+            return {activity::contract, call->vertex};
+        }
+        if (const auto* const read = std::get_if<read_source>(&done)) {
+            return {activity::read, read->vertex};
+        }
+        const std::size_t of_sum = std::get<local_move>(done).vertex;
+        return of_sum == no_vertex ? std::pair(activity::copy, of_step) : std::pair(activity::combine, of_sum);
+    }
+
+    EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) const {
+        if (auto* const call = std::get_if<contraction>(&done)) {
+            const kernel& work = *vertex_of(*call).work;
+            for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
+                call->blocks[operand].data = call->laid_in[operand].in(start_of(call->operands[operand]));
+            }
+            call->blocks.back().data = call->laid.in(start_of(call->output));
+            block_call on_blocks = described(*call);
+            on_blocks.hook = hook;
+            call->rows.along == no_label ? space.contract(work, on_blocks)
+                                         : space.softmax(work.program().type(), on_blocks, call->rows.along);
+        } else if (const auto* const read = std::get_if<read_source>(&done)) {
+            const buffer& into = of_rank()[read->into];
+            if (!is_borrowed(read->into)) {
+                bring(space, *sources_[read->vertex], into.region, start_of(read->into), into.element_bytes);
+            }
+        } else if (const auto& moved = std::get<local_move>(done); !moved.region.empty()) {
+            const box_pair boxes{moved.extents,         moved.laid.in(start_of(moved.into)),
+                                 moved.laid.strides,    moved.laid_in.in(start_of(moved.from)),
+                                 moved.laid_in.strides, of_rank()[moved.into].element_bytes};
+            moved.vertex == no_vertex ? space.copy(boxes)
+                                      : space.combine(*of_rank().vertices[moved.vertex].work, boxes);
+        }
+    }
+
+    std::byte* start_of(buffer_id number) const { return starts()[std::size_t(number)]; }
+
+    /// A call on the blocks, where they were last.
+    static block_call described(const contraction& call) {
+        return {call.extents,
+                {call.blocks.data(), call.operands.size()},
+                call.blocks.back(),
+                call.mode,
+                nullptr,
+                call.first,
+                call.how.get()};
+    }
+
+    std::size_t staging_;
+    std::vector<const source*> sources_;  ///< by vertex
+    std::vector<kept_tensor> tensors_;    ///< by vertex
+    message_table messages_;
+    std::size_t most_spans_ = 0;
+    bool is_prepared_ = false;
+    host_limits decided_for_;
+    std::size_t workspace_ = 0;  ///< that the calls need
+    std::size_t einsums_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
