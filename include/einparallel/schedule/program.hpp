@@ -119,6 +119,13 @@ struct contraction {
         return read != nullptr ? read->labels : rows.labels.empty() ? form.operands[number] : rows.labels;
     }
     ///@}
+    /// Of the same vertex: one way to compute them serves both.
+    [[nodiscard]] bool is_laid_like(const contraction& other) const {
+        return mode == other.mode && extents == other.extents && laid.strides == other.laid.strides &&
+               rows.labels == other.rows.labels && outside == other.outside &&
+               detail::equal_in(laid_in, other.laid_in,
+                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
+    }
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
