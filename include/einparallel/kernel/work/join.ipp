@@ -319,7 +319,7 @@ EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_p
         std::move(work), std::move(program), reduction, operations,
         [](const block_call& call, const kernel& of) { run_join(call, *of.as<join_work>()); }, std::move(keeps),
         [](const block_call& call, const kernel& of) -> std::unique_ptr<prepared_call> {
-            return std::make_unique<join_contraction>(call, *of.as<join_work>());
+            return std::unique_ptr<prepared_call>(new join_contraction(call, *of.as<join_work>()));
         });
 }
 
