@@ -157,13 +157,18 @@ private:
 
     EINPARALLEL_SELDOM void decide(const memory_space& space) {
         workspace_ = 0;
+        std::vector<const contraction*> last(of_rank().vertices.size());  // the turns of a ring are alike
         for (step& each : of_rank().steps) {
             for (action& done : each.work) {
-                if (auto* const call = std::get_if<contraction>(&done);
-                    call != nullptr && call->rows.along == no_label) {
-                    call->how = space.decide(*vertex_of(*call).work, described(*call));
-                    workspace_ = std::max(workspace_, call->how == nullptr ? 0 : call->how->workspace);
+                auto* const call = std::get_if<contraction>(&done);
+                if (call == nullptr || call->rows.along != no_label) {
+                    continue;
                 }
+                const contraction* const before = std::exchange(last[call->vertex], call);
+                call->how = before != nullptr && call->is_laid_like(*before)
+                                ? before->how
+                                : space.decide(*vertex_of(*call).work, described(*call));
+                workspace_ = std::max(workspace_, call->how == nullptr ? 0 : call->how->workspace);
             }
         }
     }

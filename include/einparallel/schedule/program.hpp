@@ -117,6 +117,13 @@ struct contraction {
         const operand_read& inside = form.reads[number];
         return outside.empty() || outside[number] == 0 ? inside : inside.elsewhere[outside[number] - 1];
     }
+    /// Of the same vertex: one way to compute them serves both.
+    [[nodiscard]] bool is_laid_like(const contraction& other) const {
+        return mode == other.mode && extents == other.extents && laid.strides == other.laid.strides &&
+               rows.labels == other.rows.labels && outside == other.outside &&
+               detail::equal_in(laid_in, other.laid_in,
+                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
+    }
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
