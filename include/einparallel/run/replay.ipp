@@ -165,10 +165,11 @@ private:
                     continue;
                 }
                 const contraction* const before = std::exchange(last[call->vertex], call);
-                call->how = before != nullptr && call->is_laid_like(*before)
-                                ? before->how
-                                : space.decide(*vertex_of(*call).work, described(*call));
-                workspace_ = std::max(workspace_, call->how == nullptr ? 0 : call->how->workspace);
+                std::shared_ptr<prepared_call>& how = call->laid->how;
+                how = before != nullptr && call->is_laid_like(*before)
+                          ? before->laid->how
+                          : space.decide(*vertex_of(*call).work, described(*call));
+                workspace_ = std::max(workspace_, how == nullptr ? 0 : how->workspace);
             }
         }
     }
@@ -208,10 +209,11 @@ private:
     EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) const {
         if (auto* const call = std::get_if<contraction>(&done)) {
             const kernel& work = *vertex_of(*call).work;
+            laid_call& laid = *call->laid;
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                call->blocks[operand].data = call->laid_in[operand].in(start_of(call->operands[operand]));
+                laid.blocks[operand].data = laid.operands[operand].in(start_of(call->operands[operand]));
             }
-            call->blocks.back().data = call->laid.in(start_of(call->output));
+            laid.blocks.back().data = laid.output.in(start_of(call->output));
             block_call on_blocks = described(*call);
             on_blocks.hook = hook;
             call->rows.along == no_label ? space.contract(work, on_blocks)
@@ -234,13 +236,14 @@ private:
 
     /// A call on the blocks, where they were last.
     static block_call described(const contraction& call) {
-        return {call.extents,
-                {call.blocks.data(), call.operands.size()},
-                call.blocks.back(),
+        const laid_call& laid = *call.laid;
+        return {laid.extents,
+                {laid.blocks.data(), laid.operands.size()},
+                laid.blocks.back(),
                 call.mode,
                 nullptr,
-                call.first,
-                call.how.get()};
+                laid.first,
+                laid.how.get()};
     }
 
     std::size_t staging_;

@@ -52,6 +52,16 @@ struct laid_block {
     [[nodiscard]] std::byte* in(std::byte* start) const { return start == nullptr ? nullptr : start + offset; }
 };
 
+/// A call as it runs.
+struct laid_call {
+    std::vector<index> extents{};  ///< of the ranges
+    std::vector<index> first{};    ///< where they begin
+    laid_block output{};
+    std::vector<laid_block> operands{};
+    std::vector<strided_block> blocks{};   ///< the operands and the output, for the kernel
+    std::shared_ptr<prepared_call> how{};  ///< decided for the memory that it runs in; null: that is no question
+};
+
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
 
@@ -99,13 +109,7 @@ struct contraction {
     std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
                                          ///< 1 on, or 0: itself; none: that everywhere
 
-    // Of a program that is to run:
-    std::vector<index> extents{};               ///< of the ranges
-    std::vector<index> first{};                 ///< where they begin
-    detail::laid_block laid{};                  ///< the output
-    std::vector<detail::laid_block> laid_in{};  ///< by operand
-    std::vector<strided_block> blocks{};        ///< the same for the kernel, but for their addresses
-    std::shared_ptr<prepared_call> how{};       ///< decided for the memory that it runs in; null: that is no question
+    std::shared_ptr<detail::laid_call> laid{};  ///< of a program that is to run
 
     /// Where operand `number` of the kernel, or of the softmax, is read, and the labels that it has; null: at these.
     ///@{
@@ -124,6 +128,13 @@ struct contraction {
         return mode == other.mode && extents == other.extents && laid.strides == other.laid.strides &&
                rows.labels == other.rows.labels && outside == other.outside &&
                detail::equal_in(laid_in, other.laid_in,
+                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
+    }
+    /// Of the same vertex: one way to compute them serves both.
+    [[nodiscard]] bool is_laid_like(const contraction& other) const {
+        return mode == other.mode && rows.labels == other.rows.labels && outside == other.outside &&
+               laid->extents == other.laid->extents && laid->output.strides == other.laid->output.strides &&
+               detail::equal_in(laid->operands, other.laid->operands,
                                 [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
     }
 };

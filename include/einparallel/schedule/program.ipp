@@ -5,6 +5,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -69,21 +70,20 @@ EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     contraction& call = std::get<contraction>(done);
     const auto& [name, work, form] = of_rank.vertices[call.vertex];
     const accesses touched = accesses_of(of_rank, done, &form);
-    call.extents = list_of(call.ranges, &interval::size);
-    call.first = list_of(call.ranges, &interval::begin);
-    call.laid = lay_out(of_rank[call.output], touched.writes.front().region);
-    call.laid_in.clear();
-    call.blocks.clear();
+    laid_call& laid = *(call.laid = std::make_shared<laid_call>());
+    laid.extents = list_of(call.ranges, &interval::size);
+    laid.first = list_of(call.ranges, &interval::begin);
+    laid.output = lay_out(of_rank[call.output], touched.writes.front().region);
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         const buffer& place = of_rank[call.operands[operand]];
         const operand_read* const read = call.read_of(form, operand);
         const bool is_viewed = read != nullptr && !read->at.is_plain();
-        call.laid_in.push_back(is_viewed ? lay_out_read(place, *read, call.ranges)
-                                         : lay_out(place, touched.reads[operand].region));
-        call.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
-                                 call.laid_in.back().strides);
+        laid.operands.push_back(is_viewed ? lay_out_read(place, *read, call.ranges)
+                                          : lay_out(place, touched.reads[operand].region));
+        laid.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
+                                 laid.operands.back().strides);
     }
-    call.blocks.emplace_back(nullptr, work->element(), form.output, call.laid.strides);
+    laid.blocks.emplace_back(nullptr, work->element(), form.output, laid.output.strides);
 }
 
 EINPARALLEL_INLINE void prepare(program& of_rank) {
