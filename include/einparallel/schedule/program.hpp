@@ -125,13 +125,6 @@ struct contraction {
     ///@}
     /// Of the same vertex: one way to compute them serves both.
     [[nodiscard]] bool is_laid_like(const contraction& other) const {
-        return mode == other.mode && extents == other.extents && laid.strides == other.laid.strides &&
-               rows.labels == other.rows.labels && outside == other.outside &&
-               detail::equal_in(laid_in, other.laid_in,
-                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
-    }
-    /// Of the same vertex: one way to compute them serves both.
-    [[nodiscard]] bool is_laid_like(const contraction& other) const {
         return mode == other.mode && rows.labels == other.rows.labels && outside == other.outside &&
                laid->extents == other.laid->extents && laid->output.strides == other.laid->output.strides &&
                detail::equal_in(laid->operands, other.laid->operands,
