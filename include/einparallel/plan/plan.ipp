@@ -2,6 +2,7 @@
 
 #include <einparallel/plan/plan.hpp>
 
+#include <einparallel/cost/copies.hpp>
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
@@ -63,6 +64,40 @@ EINPARALLEL_SELDOM std::vector<std::pair<std::string, int>> plan::partition(cons
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Copies at distributions that the plan has.
+struct plan_moves : copy_ledger<const distribution*> {
+    std::vector<std::vector<std::size_t>> serving{};  ///< by vertex and operand: the copy that is read
+    std::vector<std::size_t> results{};               ///< by output
+};
+
+EINPARALLEL_SELDOM plan_moves moves_of(const std::vector<planned_vertex>& vertices,
+                                       const std::vector<std::size_t>& outputs = {}) {
+    plan_moves made;
+    made.first.assign(vertices.size(), no_copy);
+    std::size_t time = 0;
+    const auto bring = [&](std::size_t tensor, const distribution& at, bool in_pieces) {
+        const planned_vertex& each = vertices[tensor];
+        const auto rests = is_moved(*each.origin) ? std::optional(&each.resting) : std::nullopt;
+        return made.bring(tensor, &at, rests, time, in_pieces);
+    };
+    for (std::size_t number = 0; number < vertices.size(); ++number) {
+        const planned_vertex& each = vertices[number];
+        std::vector<std::size_t>& serving = made.serving.emplace_back();
+        for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+            const distribution& at = each.work.operands[operand];
+            const std::size_t brought = bring(each.inputs[operand], at, each.work.form.lies_in_pieces(operand));
+            serving.push_back(each.work.holds(operand) ? made.gather(brought, &at, time) : brought);
+        }
+        if (!each.is_input()) {
+            made.make(number, &each.resting, time + 1);
+        }
+        time += 2;
+    }
+    for_each_in(outputs,
+                [&](std::size_t output) { made.results.push_back(bring(output, vertices[output].resting, false)); });
+    return made;
+}
+
 /// Where an input rests that nobody reads (it is an output itself): cut along its longest dimension.
 EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int processes) {
     const auto longest = std::max_element(bounds.begin(), bounds.end());
@@ -91,11 +126,17 @@ struct plan_builder {
         const std::size_t count = graph.vertices.size();
         const detail::lasting_tensors lasting(graph, asked.runs, asked.objective, asked.memory_limit);
         made.vertices_.resize(count);
-        std::vector<task> works = works_of(graph, asked, may_be, states, lasting);
         std::vector<detail::place_id> lies(count);  // anywhere: read as each reader wants it
-        // Shared by all who want the same, whole or in pieces; and blocks that are held.
-        std::vector<std::vector<std::pair<const distribution*, bool>>> copies(count);
-        std::vector<std::vector<const distribution*>> blocks(count);
+        std::vector<bool> is_read(count);
+        const auto write = [&](std::size_t number, const detail::lasting_work& held) {
+            planned_vertex& each = made.vertices_[number];
+            each.work = detail::task_of(*graph.vertices[number], states[number], may_be[number].wanted, asked, held);
+            each.resting = each.work.output;
+        };
+        const auto place_of = [&](std::size_t number, std::size_t operand) {
+            const task& work = made.vertices_[number].work;
+            return detail::exact_place(states[number], work.form, work.extents, operand, table);
+        };
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.origins[number].front();
@@ -107,18 +148,54 @@ struct plan_builder {
             each.inputs = graph.inputs[number];
             each.lasts = lasting.lasts(number);
             const vertex& einsum = *graph.vertices[number];
-            const detail::state& chosen = states[number];
             const detail::place_id given = detail::given_place(einsum, table);
-            lies[number] = given == detail::anywhere ? chosen.output : given;
+            lies[number] = given == detail::anywhere ? states[number].output : given;
             if (einsum.is_input()) {
                 each.resting = lies[number] == detail::anywhere ? detail::spread_out(each.bounds, made.processes_)
                                                                 : table.resting(lies[number]);
                 continue;
             }
-            each.work = std::move(works[number]);
-            each.resting = each.work.output;
-            each.algorithm = algorithm_of(each.work);
+            write(number, lasting.work_of(number, may_be[number].wanted));
             each.fell_back = may_be[number].fell_back;
+            for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+                const std::size_t input = each.inputs[operand];
+                planned_vertex& read = made.vertices_[input];
+                if (lies[input] == detail::anywhere && !is_read[input]) {
+                    const detail::place_id where = table.whole_of(place_of(number, operand));
+                    const bool has_halo = detail::is_placeholder(*read.origin) && each.work.form.is_viewed(operand);
+                    const bool is_output = detail::found_in(input, made.outputs_);
+                    read.resting = is_output || has_halo ? table.resting(where) : each.work.operands[operand];
+                    lies[input] = has_halo ? where : detail::anywhere;
+                }
+                is_read[input] = true;
+            }
+        }
+        // Blocks of a tensor that changes, and that no other reader holds, go round a ring behind the arithmetic.
+        detail::plan_moves moves = detail::moves_of(made.vertices_);
+        std::vector<bool> alone(count);
+        for (std::size_t number = 0; number < count; ++number) {
+            detail::lasting_work held = lasting.work_of(number, may_be[number].wanted);
+            for (const std::size_t operand : made.vertices_[number].work.held_operands()) {
+                if (!lasting.lasts(graph.inputs[number][operand]) &&
+                    moves.copies[moves.serving[number][operand]].readings == 1) {
+                    held.held[operand] = 0;
+                    alone[number] = true;
+                }
+            }
+            if (alone[number]) {
+                write(number, held);
+            }
+        }
+        if (detail::found_in(true, alone)) {
+            moves = detail::moves_of(made.vertices_);
+        }
+        std::size_t charged = 0;  // copies
+        for (std::size_t number = 0; number < count; ++number) {
+            planned_vertex& each = made.vertices_[number];
+            if (each.is_input()) {
+                continue;
+            }
+            each.algorithm = algorithm_of(each.work);
             add_numbers(each, made.vertices_);
             double bytes = 0;
             double bytes_again = 0;
@@ -128,43 +205,24 @@ struct plan_builder {
                 each.seconds_again += once ? 0 : seconds;
                 bytes_again += once ? 0 : sent;
             };
-            charge(detail::task_seconds(each.work, einsum.work->operations_per_point(), asked.machine),
+            charge(detail::task_seconds(each.work, graph.vertices[number]->work->operations_per_point(), asked.machine),
                    detail::task_bytes(each.work), each.lasts);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
-                planned_vertex& read = made.vertices_[input];
-                const distribution& wanted = each.work.operands[operand];
-                const bool is_first = copies[input].empty();
-                const bool is_whole = !each.work.form.lies_in_pieces(operand);
-                const bool is_new = !detail::any_in(copies[input], [&](const auto& known) {
-                    return *known.first == wanted && (known.second || !is_whole);
-                });
-                if (is_new) {
-                    copies[input].emplace_back(&wanted, is_whole);
+                const planned_vertex& read = made.vertices_[input];
+                const std::size_t serving = moves.serving[number][operand];
+                for (std::size_t copy = serving; copy >= charged && moves.copies[copy].from != detail::no_copy;
+                     copy = moves.copies[copy].from) {
+                    if (moves.copies[copy].is_gathered) {
+                        charge(detail::gather_seconds(each.work, operand, asked.machine),
+                               detail::gathered_bytes(each.work, operand), read.lasts);
+                    } else {
+                        const detail::traffic moving = table.counted(lies[input], place_of(number, operand));
+                        charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
+                               moving.elements * double(read.element.bytes), read.lasts);
+                    }
                 }
-                const auto is_held = [&](const auto* known) { return detail::have_same_blocks(*known, wanted); };
-                if (each.work.holds(operand) && !detail::any_in(blocks[input], is_held)) {
-                    blocks[input].push_back(&wanted);
-                    charge(detail::gather_seconds(each.work, operand, asked.machine),
-                           detail::gathered_bytes(each.work, operand), read.lasts);
-                }
-                if (lies[input] == detail::anywhere && is_first) {
-                    const detail::place_id where =
-                        detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
-                    const bool has_halo = detail::is_placeholder(*read.origin) && each.work.form.is_viewed(operand);
-                    const bool is_output = detail::found_in(input, made.outputs_);
-                    read.resting = is_output || has_halo ? table.resting(table.whole_of(where)) : wanted;
-                    lies[input] = has_halo ? table.whole_of(where) : detail::anywhere;
-                }
-                if (lies[input] != detail::anywhere && is_new) {
-                    const detail::place_id where =
-                        chosen.operands[operand] >= 0
-                            ? chosen.operands[operand]
-                            : detail::exact_place(chosen, each.work.form, each.work.extents, operand, table);
-                    const detail::traffic moving = table.counted(lies[input], where);
-                    charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
-                           moving.elements * double(read.element.bytes), read.lasts);
-                }
+                charged = std::max(charged, serving + 1);
             }
             each.bytes = std::size_t(std::llround(bytes));
             each.bytes_again = std::size_t(std::llround(bytes_again));
@@ -181,49 +239,6 @@ struct plan_builder {
     }
 
 private:
-    /// What every vertex does. Blocks of a tensor that changes, and that no other reader holds, go round a ring behind
-    /// the arithmetic.
-    EINPARALLEL_SELDOM static std::vector<task> works_of(const detail::einsum_graph& graph, const options& asked,
-                                                         const std::vector<detail::vertex_cuts>& may_be,
-                                                         const std::vector<detail::state>& states,
-                                                         const detail::lasting_tensors& lasting) {
-        const std::size_t count = graph.vertices.size();
-        std::vector<task> works(count);
-        std::vector<detail::lasting_work> held(count);
-        std::vector<std::vector<std::pair<std::size_t, std::size_t>>> readings(count);  // vertex and operand that hold
-        const auto write = [&](std::size_t number) {
-            works[number] =
-                detail::task_of(*graph.vertices[number], states[number], may_be[number].wanted, asked, held[number]);
-        };
-        for (std::size_t number = 0; number < count; ++number) {
-            if (graph.vertices[number]->is_input()) {
-                continue;
-            }
-            held[number] = lasting.work_of(number, may_be[number].wanted);
-            write(number);
-            for (const std::size_t operand : works[number].held_operands()) {
-                readings[graph.inputs[number][operand]].emplace_back(number, operand);
-            }
-        }
-        for (std::size_t number = 0; number < count; ++number) {
-            bool changes = false;
-            for (const std::size_t operand : works[number].held_operands()) {
-                const std::size_t input = graph.inputs[number][operand];
-                const bool alone = !lasting.lasts(input) &&
-                                   detail::count_if_in(readings[input], [&](const auto& other) {
-                                       return detail::have_same_blocks(works[other.first].operands[other.second],
-                                                                       works[number].operands[operand]);
-                                   }) == 1;
-                held[number].held[operand] = alone ? 0 : held[number].held[operand];
-                changes = changes || alone;
-            }
-            if (changes) {
-                write(number);
-            }
-        }
-        return works;
-    }
-
     /// What the paper counts.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;

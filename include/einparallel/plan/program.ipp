@@ -3,17 +3,19 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/plan.ipp>
 #include <einparallel/schedule/fused.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
-#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace einparallel {
@@ -24,7 +26,7 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE class program_writer {
 public:
     program_writer(const plan& of, int rank)
-        : plan_(of), rank_(rank), copies_(of.vertices().size()), blocks_(of.vertices().size()) {}
+        : plan_(of), rank_(rank), moves_(moves_of(of.vertices(), of.outputs())), places_(moves_.copies.size()) {}
 
     program write() && {
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
@@ -32,24 +34,16 @@ public:
             if (each.is_input()) {
                 continue;  // read where it is wanted first
             }
-            std::vector<buffer_id> operands;
-            for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-                operands.push_back(
-                    bring(each.inputs[operand], each.work.operands[operand], each.work.form.lies_in_pieces(operand)));
-                if (each.work.holds(operand)) {
-                    operands.back() = hold(each.inputs[operand], each.work.operands[operand], operands.back());
-                }
-            }
-            const buffer_id output = schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_);
+            const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return place_of(copy); });
+            places_[moves_.first[vertex_]] =
+                tagged(schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_), vertex_);
             phase_ += phases_apart;
             mark_steps(each.lasts);
-            copies_[vertex_].push_back({&each.resting, tagged(output, vertex_)});
         }
-        for (const std::size_t output : plan_.outputs()) {
-            vertex_ = output;
-            const planned_vertex& made = plan_.vertices()[output];
-            const buffer_id place = bring(output, made.resting);
-            written_.results.push_back(made.lasts ? copied(place) : place);
+        for (const std::size_t copy : moves_.results) {
+            vertex_ = moves_.copies[copy].tensor;
+            const buffer_id place = place_of(copy);
+            written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(place) : place);
         }
         const auto form_of = [&](std::size_t number) -> const einsum_form& {
             return plan_.vertices()[number].work.form;
@@ -70,13 +64,6 @@ public:
     }
 
 private:
-    /// A tensor, or this rank's part of it, as some vertex wants it.
-    struct copy {
-        const distribution* resting = nullptr;
-        buffer_id place = no_buffer;
-        bool in_pieces = false;  ///< on some rank: what a halo was brought to
-    };
-
     /// The steps since the last call serve the vertex, and are left out by later runs, or are not.
     void mark_steps(bool once) {
         for (; marked_ < written_.steps.size(); ++marked_) {
@@ -85,46 +72,26 @@ private:
         }
     }
 
-    /// The buffer with this rank's part of a tensor in the distribution wanted. A copy is made once and serves all who
-    /// want the same. What is read at functions of labels may lie in pieces.
-    buffer_id bring(std::size_t number, const distribution& wanted, bool in_pieces = false) {
-        const planned_vertex& each = plan_.vertices()[number];
-        std::vector<copy>& copies = copies_[number];
-        for (const copy& known : copies) {
-            if (*known.resting == wanted && (in_pieces || !known.in_pieces)) {
-                return known.place;
-            }
+    /// The buffer with what this rank has of a copy, which is made where it is wanted first.
+    buffer_id place_of(std::size_t number) {
+        if (places_[number]) {
+            return *places_[number];
         }
+        const auto& each = moves_.copies[number];
         buffer_id place = no_buffer;
-        if (!is_moved(*each.origin)) {
-            place = read(number, wanted);
+        if (each.from == no_copy) {
+            place = read(each.tensor, *each.at);
         } else {
-            if (copies.empty()) {
-                copies.push_back({&each.resting, read(number, each.resting)});
-            }
-            const copy resting = copies.front();
-            place = in_pieces
-                        ? schedule_halo(written_, *resting.resting, wanted, rank_, resting.place, phase_)
-                        : schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
-            ++phase_;
+            const distribution& from = *moves_.copies[each.from].at;
+            const buffer_id resting = place_of(each.from);
+            place = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_)
+                    : each.in_pieces ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
+                                     : schedule_redistribution(written_, from, *each.at, rank_, resting, phase_);
+            phase_ += each.is_gathered ? phases_apart : 1;
         }
-        mark_steps(each.lasts);
-        copies.push_back({&wanted, tagged(place, number), in_pieces && is_moved(*each.origin)});
+        mark_steps(plan_.vertices()[each.tensor].lasts);
+        places_[number] = tagged(place, each.tensor);
         return place;
-    }
-
-    /// The buffer with the whole block of a tensor of which the rank has a piece, gathered once for all who hold it.
-    buffer_id hold(std::size_t number, const distribution& pieces, buffer_id piece) {
-        for (const copy& known : blocks_[number]) {
-            if (have_same_blocks(*known.resting, pieces)) {
-                return known.place;
-            }
-        }
-        const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
-        phase_ += phases_apart;
-        mark_steps(plan_.vertices()[number].lasts);
-        blocks_[number].push_back({&pieces, tagged(block, number)});
-        return block;
     }
 
     /// A buffer that has elements of a tensor.
@@ -162,8 +129,8 @@ private:
     std::size_t vertex_ = 0;  // whose steps are written
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
-    std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
-    std::vector<std::vector<copy>> blocks_;  // by vertex; whole blocks of pieces
+    plan_moves moves_;
+    std::vector<std::optional<buffer_id>> places_;  // by copy
 };
 
 }  // namespace EINPARALLEL_DETAIL

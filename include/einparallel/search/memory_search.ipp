@@ -3,6 +3,7 @@
 // states are replaced, one at a time, as long as that lowers what is beyond the limit, or within the limit the cost.
 // What a plan then really holds corrects what was counted.
 
+#include <einparallel/cost/copies.hpp>
 #include <einparallel/cost/memory.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,7 +43,6 @@ public:
           search_(graph, asked, may_be, table),
           factors_(search_.factors()),
           least_(asked),
-          copies_(graph.vertices.size()),
           turn_of_(graph.vertices.size()) {
         const placed_graph found =
             asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_);
@@ -107,14 +108,6 @@ private:
 
     /// Bytes beyond the limit, summed over the vertices, and the cost.
     using loss = std::pair<double, double>;
-
-    /// A tensor at one place, from when to when: twice the turn of a vertex while its operands are brought, one more
-    /// while it works.
-    struct copy {
-        place_id place = anywhere;
-        std::size_t first = 0;
-        std::size_t last = 0;
-    };
 
     /// What a variable takes in a state.
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
@@ -230,31 +223,35 @@ private:
     /// application's.
     EINPARALLEL_INLINE double beyond() {
         held_.assign(2 * in_turn_.size() + 1, 0);
-        for_each_in(copies_, [](std::vector<copy>& each) { each.clear(); });
+        moves_.copies.clear();
+        moves_.first.assign(graph_.vertices.size(), no_copy);
         for (std::size_t turn = 0; turn < in_turn_.size(); ++turn) {
             const std::size_t number = factors_.vertex_of(in_turn_[turn]);
             const footprint& takes = *chosen_[in_turn_[turn]];
             turn_of_[number] = turn;
-            copies_[number].push_back({takes.places.back(), 2 * turn + 1, 2 * turn + 1});
             held_[2 * turn + 1] += takes.work;
             held_[2 * turn + 2] -= takes.work;
             for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
-                bring(graph_.inputs[number][operand], takes.places[operand], 2 * turn);
+                const std::size_t tensor = graph_.inputs[number][operand];
+                const place_id wanted = takes.places[operand];
+                const place_id lies = factors_.lies(tensor) >= 0 ? factors_.lies(tensor) : wanted;
+                const auto rests = is_moved(*graph_.vertices[tensor]) ? std::optional(lies) : std::nullopt;
+                moves_.bring(tensor, wanted, rests, 2 * turn);
             }
+            moves_.make(number, takes.places.back(), 2 * turn + 1);
         }
         for_each_in(in_turn_, [&](std::size_t variable) { compute_in_place(variable); });
         for (const std::size_t output : graph_.outputs) {
-            if (!copies_[output].empty()) {
-                copies_[output].front() = {copies_[output].front().place, 0, held_.size() - 2};
+            if (const std::size_t made = moves_.first[output]; made != no_copy) {
+                moves_.copies[made].first = 0;
+                moves_.copies[made].last = held_.size() - 2;
             }
         }
-        for (std::size_t number = 0; number < copies_.size(); ++number) {
-            for (const copy& each : copies_[number]) {
-                const double bytes = largest_piece(factors_.places().resting(each.place)) *
-                                     double(graph_.vertices[number]->element.bytes);
-                held_[each.first] += bytes;
-                held_[each.last + 1] -= bytes;
-            }
+        for (const tensor_copy<place_id>& each : moves_.copies) {
+            const double bytes =
+                largest_piece(factors_.places().resting(each.at)) * double(graph_.vertices[each.tensor]->element.bytes);
+            held_[each.first] += bytes;
+            held_[each.last + 1] -= bytes;
         }
         double sum = 0;
         double all = 0;
@@ -265,23 +262,6 @@ private:
             sum += std::max(0.0, alive - limit_);
         }
         return sum > 0 ? sum + 1e-6 * all : 0;  // of equals the one that holds less over time leads further
-    }
-
-    /// Writes down where a tensor is wanted, and from when to when it is there.
-    EINPARALLEL_INLINE void bring(std::size_t tensor, place_id wanted, std::size_t time) {
-        std::vector<copy>& known = copies_[tensor];
-        const bool is_brought = is_moved(*graph_.vertices[tensor]);
-        if (known.empty() && is_brought) {
-            known.push_back({factors_.lies(tensor) >= 0 ? factors_.lies(tensor) : wanted, time, time});
-        }
-        auto here = find_in(known, wanted, &copy::place);
-        if (here == known.end()) {
-            if (is_brought) {
-                known.front().last = std::max(known.front().last, time);
-            }
-            here = known.insert(here, {wanted, time, time});
-        }
-        here->last = time + 1;
     }
 
     /// The first operand that a vertex may write its output over (schedule/in_place.hpp) is gone while that works,
@@ -300,8 +280,10 @@ private:
         }
         const std::vector<place_id>& places = chosen_[variable]->places;
         if (operand < inputs.size() && places[operand] == places.back()) {
-            for (copy& each : copies_[inputs[operand]]) {
-                each.last -= each.place == places.back() && each.last == 2 * turn_of_[number] + 1 ? 1 : 0;
+            for (std::size_t copy = moves_.first[inputs[operand]]; copy != no_copy; copy = moves_.copies[copy].next) {
+                moves_.copies[copy].last -=
+                    moves_.copies[copy].at == places.back() && moves_.copies[copy].last == 2 * turn_of_[number] + 1 ? 1
+                                                                                                                    : 0;
             }
         }
     }
@@ -312,9 +294,9 @@ private:
     placement_search search_;
     factor_graph& factors_;
     options least_;                                // as asked, with the least memory for every vertex
-    std::vector<std::vector<copy>> copies_;        // by number of the vertex, where it is made or lies first
+    copy_ledger<place_id> moves_;                  // in half turns
     std::vector<std::size_t> turn_of_;             // by number of the einsum
-    std::vector<double> held_;                     // bytes, in the time of the copies
+    std::vector<double> held_;                     // bytes, in the time of the ledger
     std::vector<std::vector<std::size_t>> alike_;  // by kind: the variables, which take one state
     std::vector<footprint> first_;                 // by variable
     std::vector<std::vector<footprint>> known_;    // by kind

@@ -16,6 +16,7 @@
 //                              where blocks may be uneven
 //   what a move costs          move_cost.ipp; cost/redistribution_traffic.ipp, the one count; cost/places.ipp, which of
 //                              its answers is exact
+//   who shares which copy      cost/copies.hpp: what programs do, plans add up and memory_search.ipp holds
 //   what memory is counted     cost/memory.ipp of a vertex's work, plan/memory.ipp of a plan
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
