@@ -157,21 +157,40 @@ private:
 
     EINPARALLEL_SELDOM void decide(const memory_space& space) {
         workspace_ = 0;
-        std::vector<const contraction*> last(of_rank().vertices.size());  // the turns of a ring are alike
+        std::vector<const contraction*> known;  // the turns of a ring, and products of layers, are alike
         for (step& each : of_rank().steps) {
             for (action& done : each.work) {
                 auto* const call = std::get_if<contraction>(&done);
                 if (call == nullptr || call->rows.along != no_label) {
                     continue;
                 }
-                const contraction* const before = std::exchange(last[call->vertex], call);
+                const auto alike =
+                    find_if_in(known, [&](const contraction* other) { return are_alike(*call, *other); });
                 std::shared_ptr<prepared_call>& how = call->laid->how;
-                how = before != nullptr && call->is_laid_like(*before)
-                          ? before->laid->how
-                          : space.decide(*vertex_of(*call).work, described(*call));
+                how =
+                    alike != known.end() ? (*alike)->laid->how : space.decide(*vertex_of(*call).work, described(*call));
                 workspace_ = std::max(workspace_, how == nullptr ? 0 : how->workspace);
+                constexpr std::size_t most = 8;
+                if (alike == known.end()) {
+                    known.insert(known.begin(), call);
+                    known.resize(std::min(known.size(), most));
+                }
             }
         }
+    }
+
+    /// One way to compute them serves both: they are of one vertex, or products of the same types and factor.
+    EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
+        const kernel& work = *vertex_of(a).work;
+        const kernel& other = *vertex_of(b).work;
+        const auto has_same_labels = [](const strided_block& x, const strided_block& y) {
+            return equal_in(x.labels, y.labels);
+        };
+        const bool is_same =
+            &work == &other ||
+            (work.as<product_work>() != nullptr && other.as<product_work>() != nullptr &&
+             work.program() == other.program() && equal_in(a.laid->blocks, b.laid->blocks, has_same_labels));
+        return is_same && a.is_laid_like(b);
     }
 
     EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
