@@ -468,10 +468,14 @@ void check_join(Reduce reduce, Function function,
                 add(n, 1, 0, k);
                 add(k, 0, m, 1);
                 const tile_kernel kernel = join_tile_kernel<Out, Reduce, Function, A, B>(Set, functors);
-                if (!run_in_tiles(nest, kernel, a.get(), b.get(), c.get(),
-                                  combine ? einparallel::write_mode::combine : einparallel::write_mode::overwrite)) {
+                const auto tiles = einparallel::detail::in_tiles(nest, kernel);
+                if (!tiles) {
                     continue;
                 }
+                einparallel::detail::run_blocked(
+                    kernel, tiles->axes,
+                    {nest, tiles->batch, a.get(), einparallel::detail::x_slot, b.get(), einparallel::detail::y_slot,
+                     c.get(), combine, tiles->threads, tiles->threads_inside});
                 bool right = true;
                 for (index i = 0; i < m; ++i) {
                     for (index j = 0; j < n; ++j) {
