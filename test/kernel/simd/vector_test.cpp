@@ -6,6 +6,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
@@ -468,7 +469,7 @@ void check_join(Reduce reduce, Function function,
                 add(n, 1, 0, k);
                 add(k, 0, m, 1);
                 const tile_kernel kernel = join_tile_kernel<Out, Reduce, Function, A, B>(Set, functors);
-                const auto tiles = einparallel::detail::in_tiles(nest, kernel);
+                auto tiles = einparallel::detail::in_tiles(nest, kernel);
                 if (!tiles) {
                     continue;
                 }
