@@ -132,4 +132,40 @@ TEST_CASE("elements of two types become common ones") {
     CHECK(ep::evaluate(world, s).allgather().value() == 13.75);
 }
 
+TEST_CASE("products of many tensors of one extent, which have one kernel and labels of their own") {
+    ep::context world(MPI_COMM_WORLD);
+    std::mt19937 random(3);
+    for (int time = 0; time < (world.size() > 4 ? 4 : 30); ++time) {
+        const std::size_t count = 3 + random() % 8;
+        std::vector<std::string> labels(count);
+        char next = 'a';
+        for (std::size_t number = 1; number < count; ++number) {
+            std::string& other = labels[random() % number];
+            for (std::size_t more = 1 + random() % 2; more > 0 && other.size() < 4; --more) {
+                other += next;
+                labels[number] += next++;
+            }
+        }
+        ep::network<double> recorded, immediate;
+        std::string text;
+        for (std::string& each : labels) {
+            std::shuffle(each.begin(), each.end(), random);
+            text += each + ",";
+            ep::unranked<double> made(std::vector<ep::index>(each.size(), 2));
+            std::generate_n(made.data(), made.size(), [&] { return double(random() % 5) - 2; });
+            each.empty()       ? recorded.add(recorded_as<0>(made, true), each)
+            : each.size() == 1 ? recorded.add(recorded_as<1>(made, true), each)
+            : each.size() == 2 ? recorded.add(recorded_as<2>(made, true), each)
+            : each.size() == 3 ? recorded.add(recorded_as<3>(made, true), each)
+            : each.size() == 4 ? recorded.add(recorded_as<4>(made, true), each)
+            : each.size() == 5 ? recorded.add(recorded_as<5>(made, true), each)
+                               : recorded.add(recorded_as<6>(made, true), each);
+            immediate.add(std::move(made), each);
+        }
+        CAPTURE(text);
+        const ep::unranked<double> expected = immediate.result("");
+        CHECK(ep::evaluate(world, ep::tensor<double, 0>(recorded.result(""))).allgather().value() == *expected.data());
+    }
+}
+
 }  // namespace network_run_test

@@ -93,8 +93,8 @@ public:
                                     const std::vector<kept_tensor>& others = {}) {
         place(space, sources_, results_stay, tensors_, others);
         is_prepared_ = !has_other_strides() && is_prepared_;
-        if (const host_limits now; !is_prepared_ || now != decided_for_) {
-            prepare();
+        prepare();
+        if (const host_limits now; decided_for_ != now) {
             decide(space);
             decided_for_ = now;
         }
@@ -149,6 +149,7 @@ private:
 
     EINPARALLEL_SELDOM void prepare() {
         if (!is_prepared_) {
+            decided_for_.reset();
             detail::prepare(of_rank());
             messages_ = message_table(of_rank(), staging_);
             is_prepared_ = true;
@@ -179,7 +180,7 @@ private:
         }
     }
 
-    /// One way to compute them serves both: they are of one vertex, or products of the same types and factor.
+    /// One way to compute them serves both: they have one kernel, or products of the same types and factor, and labels.
     EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
         const kernel& work = *vertex_of(a).work;
         const kernel& other = *vertex_of(b).work;
@@ -187,10 +188,9 @@ private:
             return equal_in(x.labels, y.labels);
         };
         const bool is_same =
-            &work == &other ||
-            (work.as<product_work>() != nullptr && other.as<product_work>() != nullptr &&
-             work.program() == other.program() && equal_in(a.laid->blocks, b.laid->blocks, has_same_labels));
-        return is_same && a.is_laid_like(b);
+            &work == &other || (work.as<product_work>() != nullptr && other.as<product_work>() != nullptr &&
+                                work.program() == other.program());
+        return is_same && a.is_laid_like(b) && equal_in(a.laid->blocks, b.laid->blocks, has_same_labels);
     }
 
     EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
@@ -271,8 +271,8 @@ private:
     message_table messages_;
     std::size_t most_spans_ = 0;
     bool is_prepared_ = false;
-    host_limits decided_for_;
-    std::size_t workspace_ = 0;  ///< that the calls need
+    std::optional<host_limits> decided_for_{};  ///< none: nothing is decided yet
+    std::size_t workspace_ = 0;                 ///< that the calls need
     std::size_t einsums_;
 };
 
