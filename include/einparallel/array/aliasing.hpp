@@ -1,7 +1,7 @@
 #pragma once
 // Whether two strided blocks of memory, or two indices of one block, have bytes in common.
 
-#include <einparallel/array/pieces.hpp>
+#include <einparallel/kernel/pieces.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/operand.hpp>
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/array/resolve.hpp>
+#include <einparallel/kernel/pieces.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/affine_map.hpp>

@@ -2,7 +2,7 @@
 // Leaves that wait for extents, ep::iota(i), the count behind ep::mean and operands that are read at functions of
 // labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
-#include <einparallel/array/pieces.hpp>
+#include <einparallel/kernel/pieces.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/affine_map.hpp>

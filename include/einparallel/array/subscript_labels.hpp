@@ -2,9 +2,9 @@
 // The labels of a subscript string, of operands that are there.
 
 #include <einparallel/array/immediate.hpp>
-#include <einparallel/array/pieces.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/view.hpp>
+#include <einparallel/kernel/pieces.hpp>
 #include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -25,14 +25,15 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 EINPARALLEL_SELDOM std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, const affine_map& at,
                                                        label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere) {
+    if (of->is_view() && at.is_plain() && !of->bounds.empty()) {
+        const std::vector<label_id> dimensions = first_labels(of->bounds.size());
+        return view_vertex(std::move(of), affine_map::at_labels(dimensions), dimensions, ranges, std::move(elsewhere));
+    }
     if (of->is_view()) {  // its dimensions are functions themselves
-        const affine_map inner = at.is_plain() ? affine_map::at_labels(first_labels(of->bounds.size())) : at;
-        const std::vector<label_id> dimensions = first_labels(at.is_plain() ? of->bounds.size() : 0);
-        const label_span own = at.is_plain() ? dimensions : labels;
         if (of->operands.size() > 1) {
-            elsewhere = view_vertex(of->operands.back(), inner, own, ranges, std::move(elsewhere));
+            elsewhere = view_vertex(of->operands.back(), at, labels, ranges, std::move(elsewhere));
         }
-        return view_vertex(of->operands.front(), of->at.after(inner), own, ranges, std::move(elsewhere));
+        return view_vertex(of->operands.front(), of->at.after(at), labels, ranges, std::move(elsewhere));
     }
     auto made = std::make_shared<vertex>();
     made->bounds = list_of(ranges, &interval::size);

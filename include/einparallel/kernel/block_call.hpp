@@ -17,7 +17,7 @@ class progress_hook;
 
 namespace EINPARALLEL_DETAIL {
 
-struct operand_pieces;  // array/pieces.hpp
+struct operand_pieces;  // kernel/pieces.hpp
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -1,7 +1,7 @@
 #pragma once
 // The sink that records: the steps of one rank for one vertex, by phase.
 
-#include <einparallel/array/pieces.hpp>
+#include <einparallel/kernel/pieces.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>

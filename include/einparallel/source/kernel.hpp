@@ -5,7 +5,6 @@
 
 #include <einparallel/array/aliasing.ipp>
 #include <einparallel/array/immediate.ipp>
-#include <einparallel/array/pieces.ipp>
 #include <einparallel/array/print.ipp>
 #include <einparallel/array/resolve.ipp>
 #include <einparallel/array/run_network.ipp>
@@ -13,6 +12,7 @@
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
+#include <einparallel/kernel/pieces.ipp>
 #include <einparallel/kernel/product/blas.ipp>
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>

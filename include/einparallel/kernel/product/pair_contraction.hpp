@@ -254,8 +254,8 @@ private:
     bool is_pass_ = false;  ///< element-wise, at once
     bool is_dots_ = false;
     bool is_in_rows_ = false;
-    gemm_call<T> axes_{};          ///< of matrix products
-    odometer::loop_list batch_{};  ///< around them
+    gemm_call<T> axes_;          ///< of matrix products
+    odometer::loop_list batch_;  ///< around them; braces would fill the inline memory of both with zeros
     std::unique_ptr<index[]> own_tables_{};
     std::optional<small_product<T>> small_{};
     // In a run.

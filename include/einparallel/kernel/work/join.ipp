@@ -266,11 +266,13 @@ public:
     }
 
     void run(const block_call& at) override {
-        divided_by_zero = work_.divides_integers ? false : divided_by_zero;
-        compute(at);
-        if (work_.divides_integers) {
-            check_divisors(!std::exchange(divided_by_zero, false));
+        if (!work_.divides_integers) {
+            compute(at);
+            return;
         }
+        divided_by_zero = false;
+        compute(at);
+        check_divisors(!std::exchange(divided_by_zero, false));
     }
 
 private:

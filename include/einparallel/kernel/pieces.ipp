@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/array/pieces.hpp>
+#include <einparallel/kernel/pieces.hpp>
 
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/search_range.hpp>
