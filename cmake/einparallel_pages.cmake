@@ -74,7 +74,7 @@ foreach(
           einparallel/mpi/error.hpp
           einparallel/notation/box.hpp
           einparallel/notation/element_type.hpp
-          einparallel/data/part.hpp
+          einparallel/data/local_tensor.hpp
           einparallel/run/trace.hpp
 )
     list(APPEND einparallel_doxygen_inputs "${PROJECT_SOURCE_DIR}/include/${header}")

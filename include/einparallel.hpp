@@ -56,8 +56,8 @@ namespace einparallel {}
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/network.hpp>
-#include <einparallel/graph/part.hpp>
 #include <einparallel/graph/random.hpp>
+#include <einparallel/graph/section.hpp>
 #include <einparallel/graph/shape.hpp>
 #include <einparallel/io/npy.hpp>
 #include <einparallel/io/safetensors.hpp>

@@ -224,7 +224,7 @@ public:
         const memory_block out(space_.on_host(), output->block.bytes());
         const std::array<index, 1> count{static_cast<index>(output->elements.size())}, dense{1};
         space_.finish(
-            space_.bring_out({count, out.data(), dense, output->block.data(), dense, sizeof(T)}, space_.given()));
+            space_.copy_out({count, out.data(), dense, output->block.data(), dense, sizeof(T)}, space_.given()));
         const double difference =
             std::max(output->difference(reinterpret_cast<const T*>(out.data())),
                      output->difference(elements_of<T>(made, output->bounds.size(), std::make_index_sequence<7>())));

@@ -24,7 +24,7 @@ using einparallel::element_type_of;
 using einparallel::index;
 using einparallel::strided_block;
 using einparallel::detail::overlap;
-using einparallel::detail::shares_places;
+using einparallel::detail::overlaps_itself;
 using kernel_test::pick;
 using kernel_test::random_source;
 
@@ -65,7 +65,7 @@ TEST_CASE("indices of a block that are one place") {
         const std::vector<index> all = places(block.extents, block.strides);
         const bool expected = std::set<index>(all.begin(), all.end()).size() < all.size();
         shared += expected ? 1 : 0;
-        REQUIRE(shares_places(block.extents, block.strides.data()) == expected);
+        REQUIRE(overlaps_itself(block.extents, block.strides.data()) == expected);
     }
     CHECK(shared > 1000);
     CHECK(shared < 19000);

@@ -117,7 +117,7 @@ TEST_CASE("an iteration whose tensor stays on the device copies nothing to or fr
             z = made;
         }
         CHECK(!z.held().empty());
-        CHECK(ep::detail::place_of_memory(ep::device_view<double, 2>(z).data()).kind ==
+        CHECK(ep::detail::owner_of_memory(ep::device_view<double, 2>(z).data()).kind ==
               ep::detail::memory_kind::device);
     }
 }

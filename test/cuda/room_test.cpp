@@ -111,9 +111,9 @@ TEST_CASE("addresses are known by their kind") {
     device_pool pool;
     const doubles there(&pool, 4), here(nullptr, 4);
     const double own = 0;
-    CHECK(place_of_memory(there.data + 3).kind == memory_kind::device);
-    CHECK(place_of_memory(here.data).kind == memory_kind::pinned);
-    CHECK(place_of_memory(&own).kind == memory_kind::host);
+    CHECK(owner_of_memory(there.data + 3).kind == memory_kind::device);
+    CHECK(owner_of_memory(here.data).kind == memory_kind::pinned);
+    CHECK(owner_of_memory(&own).kind == memory_kind::host);
     const stream on;
     CHECK(sentence_of([&] {
               copy_bytes(on.native(), there.data, &own, 8);

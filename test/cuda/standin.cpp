@@ -219,7 +219,7 @@ const caller& caller_at(void* frame) {
         Dl_info of{};
         dladdr(frame, &of);
         const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;
-        constexpr std::array last{"9carry_out", "8bring_in", "9bring_out", "7on_host"};
+        constexpr std::array last{"9carry_out", "7copy_in", "8copy_out", "7on_host"};
         found->second = {static_cast<std::uint64_t>(static_cast<const std::byte*>(frame) -
                                                     static_cast<const std::byte*>(of.dli_fbase)),
                          plain_name(symbol.c_str()), std::any_of(last.begin(), last.end(), [&](const char* each) {

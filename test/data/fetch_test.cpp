@@ -151,7 +151,7 @@ TEST_CASE("boxes that overlap, are empty or leave elements out, into memory with
         });
 
         odd_memory<double, 3> again(mine, false, own);
-        const std::size_t sent = ep::detail::fetch_part(part->part, mine, {}, [&] {
+        const std::size_t sent = ep::detail::fetch_tensor(part->part, mine, {}, [&] {
             const ep::view<double, 3> seen = again.view();
             return ep::detail::strided_box{reinterpret_cast<std::byte*>(seen.data()),
                                            mine,

@@ -359,9 +359,9 @@ TEST_CASE("a reshaped tensor whose blocks have gaps or another order of dimensio
         of_bound(i, j) = ep::reshape(bound, {n, m})(i, j);
         of_same(i, j) = ep::reshape(same, {n, m})(i, j);
         const ep::plan plan = ep::decompose(world, of_rests, of_bound, of_same, same);
-        for (const bool in_parts : {false, true}) {
-            const ep::results made = in_parts ? plan.run(world, ep::bind(bound, given), ep::into(same, into))
-                                              : plan.run(world, ep::bind(bound, whole), ep::into(same, into));
+        for (const bool split_at_joins : {false, true}) {
+            const ep::results made = split_at_joins ? plan.run(world, ep::bind(bound, given), ep::into(same, into))
+                                                    : plan.run(world, ep::bind(bound, whole), ep::into(same, into));
             check(made, of_rests);
             check(made, of_bound);
             check(made, of_same);

@@ -344,8 +344,8 @@ private:
             add_own<Type % 2 == 0 ? 1 : 2, shifted_exponential, A, A>();
         }
         if constexpr (!is_any_complex<A> && Type % 2 == 0) {
-            add_own<0, place_of, A, A, index>();
-            add_own<4, place_of, A, A, index>();
+            add_own<0, position_where, A, A, index>();
+            add_own<4, position_where, A, A, index>();
         }
     }
 

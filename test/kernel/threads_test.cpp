@@ -75,7 +75,7 @@ TEST_CASE("every part is visited once, and what a part throws arrives") {
                     std::runtime_error);
     index covered = 0;
     for (index part = 0; part < 5; ++part) {
-        const ep::detail::even_part own(17, part, 5);
+        const ep::detail::even_share own(17, part, 5);
         CHECK(own.begin == covered);
         covered = own.end;
     }

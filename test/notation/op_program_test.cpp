@@ -279,8 +279,8 @@ private:
                         made = called<shifted_exponential, A, A>({}, {a.at, right}, x, y != nullptr ? *y : x);
                     } else {
                         const op_register place = program.number(element_type_of<index>(), bits_of(index{3}));
-                        made = called<place_of, A, A, index>({}, {a.at, right, place}, x, y != nullptr ? *y : x,
-                                                             {3, 3, 3, 3});
+                        made = called<position_where, A, A, index>({}, {a.at, right, place}, x, y != nullptr ? *y : x,
+                                                                   {3, 3, 3, 3});
                     }
                     if constexpr (std::is_floating_point_v<A>) {
                         if (random_() % 2 == 0) {
@@ -375,7 +375,7 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
     CHECK(refused > 500);
     // Every operation in every type that it has.
     std::size_t missing = 0;
-    for (auto code = op_code::operand; code <= op_code::place;
+    for (auto code = op_code::operand; code <= op_code::position;
          code = static_cast<op_code>(static_cast<int>(code) + 1)) {
         if (code == op_code::opaque || code == op_code::argument) {
             continue;
@@ -386,7 +386,7 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
         const bool of_reals = code == op_code::erf || code == op_code::gelu || code == op_code::angle ||
                               code == op_code::expm1 || code == op_code::log1p || code == op_code::logaddexp;
         const bool ordered = (code >= op_code::floor && code <= op_code::relu) || code == op_code::larger ||
-                             code == op_code::smaller || code == op_code::place ||
+                             code == op_code::smaller || code == op_code::position ||
                              (code >= op_code::less && code <= op_code::greater_equal);
         const bool no_bool = code == op_code::negate || code == op_code::subtract || code == op_code::divide;
         const std::size_t types = code == op_code::remainder ? 9

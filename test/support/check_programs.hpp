@@ -21,13 +21,13 @@ using forms = std::function<const einsum_form&(std::size_t)>;
 
 /// The first broken promise of one step of one rank; empty where there is none.
 inline std::string check_step(const program& of_rank, const step& each, const forms& form_of) {
-    const auto inside = [&](const detail::buffer_part& part) {
+    const auto inside = [&](const detail::buffer_region& part) {
         return part.place >= 0 && static_cast<std::size_t>(part.place) < of_rank.buffers.size() &&
                part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.place)].region.rank() &&
                contains(of_rank.buffers[static_cast<std::size_t>(part.place)].region, part.region);
     };
-    std::vector<detail::buffer_part> received;
-    std::vector<detail::buffer_part> sent;
+    std::vector<detail::buffer_region> received;
+    std::vector<detail::buffer_region> sent;
     for (const message& transfer : each.receives) {
         received.push_back({transfer.place, transfer.region});
         if (!inside(received.back()) || transfer.region.empty()) {
@@ -40,8 +40,8 @@ inline std::string check_step(const program& of_rank, const step& each, const fo
             return "sends nothing or from outside of its buffer";
         }
     }
-    const auto meets = [](const std::vector<detail::buffer_part>& others, const detail::buffer_part& part) {
-        return std::ranges::any_of(others, [&](const detail::buffer_part& other) {
+    const auto meets = [](const std::vector<detail::buffer_region>& others, const detail::buffer_region& part) {
+        return std::ranges::any_of(others, [&](const detail::buffer_region& other) {
             return other.place == part.place && !intersect(other.region, part.region).empty();
         });
     };
@@ -55,7 +55,7 @@ inline std::string check_step(const program& of_rank, const step& each, const fo
         const auto* call = std::get_if<contraction>(&done);
         const auto [reads, writes] =
             detail::accesses_of(of_rank, done, call == nullptr ? nullptr : &form_of(call->vertex));
-        for (const detail::buffer_part& read : reads) {
+        for (const detail::buffer_region& read : reads) {
             if (!inside(read)) {
                 return "reads outside of a buffer";
             }
@@ -63,7 +63,7 @@ inline std::string check_step(const program& of_rank, const step& each, const fo
                 return "reads what it receives";
             }
         }
-        for (const detail::buffer_part& written : writes) {
+        for (const detail::buffer_region& written : writes) {
             if (!inside(written)) {
                 return "writes outside of a buffer";
             }

@@ -2,8 +2,8 @@
 // Graphs by hand for tests of the executor: kernels of scalar loops, sources over arrays in memory, and the values that
 // a graph must have, computed on whole tensors in one process.
 
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/memory_source.hpp>
-#include <einparallel/data/part.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/source.hpp>
@@ -185,9 +185,9 @@ inline std::shared_ptr<whole_tensor> einsum_of(const einsum_form& form, const st
 }
 
 /// A part of a whole tensor in memory of its own, as the application holds it, with the knowledge of all parts.
-struct own_part {
+struct own_tensor {
     std::vector<double> elements;
-    detail::distributed_part part;
+    detail::local_tensor part;
 };
 
 /// Slabs of random thickness along a random dimension, some empty, in random order of ranks.
@@ -215,8 +215,8 @@ inline distribution random_slabs(const std::vector<index>& bounds, int ranks, st
     return {bounds, std::move(boxes)};
 }
 
-inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distribution& where, const context& world) {
-    auto made = std::make_shared<own_part>();
+inline std::shared_ptr<own_tensor> part_of(whole_tensor& values, const distribution& where, const context& world) {
+    auto made = std::make_shared<own_tensor>();
     const box held = where.held_by(world.rank());
     for_each_point(held, [&](const std::vector<index>& point) { made->elements.push_back(values.at(point)); });
     made->part = {
@@ -232,11 +232,11 @@ inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std:
                                                       std::shared_ptr<const void> keep = nullptr) {
     const box whole = whole_box(values.bounds);
     return std::make_shared<detail::memory_source>(
-        detail::distributed_part{std::move(keep),
-                                 {reinterpret_cast<std::byte*>(values.elements.data()), whole, dense_strides(whole),
-                                  element_type_of<double>()},
-                                 nullptr,
-                                 {}},
+        detail::local_tensor{std::move(keep),
+                             {reinterpret_cast<std::byte*>(values.elements.data()), whole, dense_strides(whole),
+                              element_type_of<double>()},
+                             nullptr,
+                             {}},
         root);
 }
 
@@ -429,7 +429,7 @@ private:
 
     const context& world_;
     std::mt19937 random_;
-    std::vector<std::shared_ptr<own_part>> parts_;
+    std::vector<std::shared_ptr<own_tensor>> parts_;
 };
 
 /// Number of elements in which output `position` of a run differs from the oracle, gathered on every rank.

@@ -65,7 +65,7 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
                     return;
                 } else if constexpr (F::code == op_code::choice) {
                     into.set(function(from(0).template get<bool>(), x(1), x(2)));
-                } else if constexpr (F::code == op_code::place) {
+                } else if constexpr (F::code == op_code::position) {
                     detail::with_element(each.type(), [&]<class Index>(std::type_identity<Index> /*type*/) {
                         if constexpr (detail::is_number<Index>) {
                             into.set(function(x(0), x(1), from(2).template get<Index>()));
@@ -79,7 +79,7 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
             });
         };
         detail::with_functor(detail::op_functors(), each.code, call);
-        detail::with_functor(detail::type_list<detail::choice, detail::place_of>(), each.code, call);
+        detail::with_functor(detail::type_list<detail::choice, detail::position_where>(), each.code, call);
     }
     detail::with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
         *static_cast<T*>(result) = values.back().template get<T>();

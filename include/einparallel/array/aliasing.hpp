@@ -1,7 +1,7 @@
 #pragma once
 // Whether two strided blocks of memory, or two indices of one block, have bytes in common.
 
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -17,7 +17,7 @@ EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides);
 
 /// Several indices of the block are one place: it cannot be written element by element. Where the search is given up,
 /// as of overlap, also said where none are.
-EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides);
+EINPARALLEL_INLINE bool overlaps_itself(index_span extents, const index* strides);
 
 /// Throws where a statement or einsum cannot read a block.
 EINPARALLEL_INLINE void check_readable(const strided_block& block);

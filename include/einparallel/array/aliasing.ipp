@@ -156,7 +156,7 @@ private:
     small_vector<multiples, 12> all_;
 };
 
-EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) {
+EINPARALLEL_INLINE bool overlaps_itself(index_span extents, const index* strides) {
     if (is_dense(extents, strides) || element_count(extents) == 0) {
         return false;
     }
@@ -180,10 +180,10 @@ EINPARALLEL_INLINE bool shares_places(index_span extents, const index* strides) 
 
 EINPARALLEL_INLINE void check_readable(const strided_block& block) {
     check_extents(block.extents);
-    const std::size_t pieces = block.pieces == nullptr ? 0 : block.pieces->pieces.size();
-    for (std::size_t number = 0; number < pieces; ++number) {
-        const auto& [data, strides] = block.pieces->pieces[number];
-        check_readable({data, extents_of(block.pieces->boxes[number]), strides.data(), block.element});
+    const std::size_t count = block.joined == nullptr ? 0 : block.joined->blocks.size();
+    for (std::size_t number = 0; number < count; ++number) {
+        const auto& [data, strides] = block.joined->blocks[number];
+        check_readable({data, extents_of(block.joined->boxes[number]), strides.data(), block.element});
     }
     const auto [begin, end] = block.touched();
     expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
@@ -192,7 +192,7 @@ EINPARALLEL_INLINE void check_readable(const strided_block& block) {
 EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) {
     const auto [a_begin, a_end] = a.touched();
     const auto [b_begin, b_end] = b.touched();
-    if (b.pieces == nullptr) {
+    if (b.joined == nullptr) {
         if (a_begin >= b_end || b_begin >= a_end || a_begin == a_end || b_begin == b_end) {
             return false;
         }
@@ -200,7 +200,7 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
             return true;
         }
     }
-    if (b.pieces != nullptr ||
+    if (b.joined != nullptr ||
         !b.labels.empty()) {  // what is read: in one piece, and the diagonal of dimensions with one label
         small_vector<index, 16> extents;
         for (std::size_t dimension = 0; dimension < b.labels.size(); ++dimension) {
@@ -210,7 +210,7 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
             }
         }
         bool any = false;
-        in_parts({extents, {&b, 1}, {}}, [&](const block_call& part) {
+        split_at_joins({extents, {&b, 1}, {}}, [&](const block_call& part) {
             const strided_block& read = part.operands[0];
             small_vector<index, 16> strides;
             for (std::size_t label = 0; label < part.extents.size(); ++label) {

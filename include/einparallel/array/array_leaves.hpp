@@ -5,7 +5,7 @@
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/affine_map.hpp>
@@ -64,10 +64,10 @@ struct array_leaves {
     template <class T, std::size_t Rank, std::size_t Labels>
     static auto at(const joined_operand<T, Rank>& held, const affine_map& where,
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
-        struct joined_pieces : operand_pieces {
+        struct owned_blocks : joined_blocks {
             joined_operand<T, Rank> joined;
         };
-        const auto made = std::make_shared<joined_pieces>();
+        const auto made = std::make_shared<owned_blocks>();
         made->joined = held;
         made->elsewhere = &made->joined.value;
         made->at = where.shifted(
@@ -78,9 +78,9 @@ struct array_leaves {
                 const index first = part.lower[dimension];
                 region.sides.push_back({first, first + part.operand.extents[dimension]});
             }
-            made->pieces.push_back({part.operand.data, {part.operand.strides.begin(), part.operand.strides.end()}});
+            made->blocks.push_back({part.operand.data, {part.operand.strides.begin(), part.operand.strides.end()}});
         }
-        pieces_operand<T, Labels> operand{{&made->joined.value, {}, {}}, made};
+        joined_read<T, Labels> operand{{&made->joined.value, {}, {}}, made};
         std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),
                        [](interval range) { return range.size(); });
         return operand;

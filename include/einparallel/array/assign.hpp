@@ -53,14 +53,14 @@ auto listed_leaves(const E& right) {
 
 /// Some operand lies in pieces.
 template <class... Leaves>
-constexpr bool any_in_pieces(type_list<Leaves...> /*leaves*/) {
+constexpr bool any_joined(type_list<Leaves...> /*leaves*/) {
     return (requires { &Leaves::operand_type::pieces; } || ...);
 }
 template <class E>
-inline constexpr bool has_pieces = any_in_pieces(leaves_t<E>{});
+inline constexpr bool has_joined = any_joined(leaves_t<E>{});
 
 template <class Statement, class Out, class E>
-inline constexpr bool is_elementwise = E::is_flat && !has_pieces<E> && !Statement::template aggregates<E> &&
+inline constexpr bool is_elementwise = E::is_flat && !has_joined<E> && !Statement::template aggregates<E> &&
                                        has_elements<E> && !is_product<Statement, Out, E> && E::leaf_count <= 64;
 
 /// A bit for each leaf, set where it is the last one of its term.
@@ -118,7 +118,7 @@ inline constexpr bool is_one_product = [] {
     constexpr bool reads_others = []<class... T>(type_list<T...> /*leaves*/) {
         return (!std::is_same_v<T, Out> || ...);
     }(typename leaf_types<E>::type{});
-    return factors<Statement, E, Out, E>::only_leaves && !has_pieces<E> && is_product<Statement, Out, E> &&
+    return factors<Statement, E, Out, E>::only_leaves && !has_joined<E> && is_product<Statement, Out, E> &&
            !(reads_others && E::leaf_count > 2) && Statement::template fills_left<E> &&
            !(aggregates && loses<typename E::value_type, Out>);
 }();
@@ -137,14 +137,14 @@ void execute_in_steps(const strided_block& output, const E& right, growth grow) 
     if constexpr (How == assignment::set && is_alone<Statement, Out, E>) {
         lower.template vertex_of<Out>(mode, right);
     } else if constexpr (!std::is_same_v<T, Out>) {  // rounded once: what the terms make is added up before
-        lower.template reduce<Out>(mode, op::sum, with_sign<subtracts>(elementwise_part<Statement, true>(right)),
+        lower.template reduce<Out>(mode, op::sum, with_sign<subtracts>(elementwise_terms<Statement, true>(right)),
                                    Statement::left_labels);
     } else {
         const auto accumulate = [&](const auto& term) {
             lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
             mode = write_mode::combine;
         };
-        const auto part = elementwise_part<Statement, false>(right);
+        const auto part = elementwise_terms<Statement, false>(right);
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
             accumulate(with_sign<subtracts>(part));
         }
@@ -300,7 +300,7 @@ private:
     template <assignment How, class Found, class E>
     void write_at(Found& found, const E& right) const {
         const auto there = found.resolved(this->read()).operand;
-        const auto shares = [&](auto extents) { return shares_places(extents, there.strides.data()); };
+        const auto shares = [&](auto extents) { return overlaps_itself(extents, there.strides.data()); };
         if (!shares(there.extents)) {
             target<T, std::remove_const_t<decltype(there)>, Labels>(there).template take<How>(found.resolved(right));
             return;

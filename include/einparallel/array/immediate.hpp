@@ -45,12 +45,12 @@ strided_block handle_of(const view<T, Rank>& seen) {
 
 /// Memory around which all elements are one value, as an operand of a statement.
 template <class T, std::size_t Rank>
-struct pieces_operand : array_operand<T, Rank> {
-    std::shared_ptr<const operand_pieces> pieces;
+struct joined_read : array_operand<T, Rank> {
+    std::shared_ptr<const joined_blocks> joined;
 };
 template <class T, std::size_t Rank>
-strided_block handle_of(const pieces_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.pieces.get()};
+strided_block handle_of(const joined_read<T, Rank>& held) {
+    return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.joined.get()};
 }
 
 /// A statement or einsum that is one product, as constants of the unit.
@@ -125,7 +125,7 @@ public:
     ~immediate_builder();
 
     static constexpr bool records = false;
-    static bool lies_in_pieces(const operand_type& read) { return read.pieces != nullptr; }
+    static bool is_joined(const operand_type& read) { return read.joined != nullptr; }
 
     EINPARALLEL_INLINE handle join(destination sink, label_span out, std::span<const strided_block> operands,
                                    const join_work& work, const op_program& nobody_asks);

@@ -71,7 +71,7 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
 
 /// The leaf reads each element of the output where that is written, and no other.
 EINPARALLEL_INLINE bool is_read_in_place(const strided_block& output, const strided_block& leaf) {
-    bool same = leaf.pieces == nullptr && leaf.data == output.data && leaf.element.bytes == output.element.bytes &&
+    bool same = leaf.joined == nullptr && leaf.data == output.data && leaf.element.bytes == output.element.bytes &&
                 leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
         const auto read = find_in(leaf.labels, output.labels[dimension]);
@@ -186,7 +186,7 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
         let_grow(names, leaves, *grow, target_);
     }
     check_readable(target_);
-    expect(!shares_places(target_.extents, target_.strides),
+    expect(!overlaps_itself(target_.extents, target_.strides),
            "einsum: the output has strides by which several of its elements share one place");
     small_vector<strided_block, 8> term;
     const bool alone = std::count_if(leaves.begin(), leaves.end(), [](auto& leaf) { return leaf.ends_term; }) == 1;
@@ -228,7 +228,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         own.bytes.reset(new_lines(count * element.bytes));
         made = {{own.bytes.get(), own.extents, own.strides.data(), element}, out};
     }
-    in_parts({extents_, operands, made, sink.value_or(write_mode::overwrite)}, work);
+    split_at_joins({extents_, operands, made, sink.value_or(write_mode::overwrite)}, work);
     return made;
 }
 
@@ -246,7 +246,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination
                                                                      std::span<const strided_block> operands,
                                                                      const join_work& work,
                                                                      const op_program& /*nobody_asks*/) {
-    if (work.has_places) {
+    if (work.has_positions) {
         const index_span extents = learn_extents(operands);
         for (const strided_block& operand : operands) {
             for (const label_id label : operand.labels) {
@@ -283,7 +283,7 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
     leaves.back().ends_term = true;
     std::vector<strided_block> read(operands.begin(), operands.end());
     // The places along each such label, which a block of it begins with: only parts of a statement look further.
-    const index step = operands.front().pieces == nullptr ? 0 : 1;
+    const index step = operands.front().joined == nullptr ? 0 : 1;
     const std::size_t count = work.indices.size();
     std::vector<label_id> labels(count);
     std::vector<std::shared_ptr<index[]>> places(count);

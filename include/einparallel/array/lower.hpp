@@ -11,7 +11,7 @@
 //                                                         its program
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
-//   static bool lies_in_pieces(const operand_type&)       rows of it are not whole
+//   static bool is_joined(const operand_type&)       rows of it are not whole
 // and handle_of(const Operand&) gives a leaf's data,
 // where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
 // statement passes in.
@@ -95,7 +95,7 @@ public:
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
         const label_span all = Statement::template free_labels<Inner>;
         if constexpr (requires { builder_.template softmax<Out>(sink, all, operand{}, label_id{}); }) {
-            return builder_.template softmax<Out>(sink, all, in_one_piece(node.inner),
+            return builder_.template softmax<Out>(sink, all, in_one_block(node.inner),
                                                   Statement::ids::template id<Over>);
         } else {
             using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
@@ -105,13 +105,13 @@ public:
     }
     template <class Out, class Sink, class Op, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<running<Op>, Over, Inner>& node) {
-        return builder_.running(sink, Statement::template free_labels<Inner>, in_one_piece(node.inner),
+        return builder_.running(sink, Statement::template free_labels<Inner>, in_one_block(node.inner),
                                 Statement::ids::template id<Over>, running_work_of<Out>(Op()));
     }
     template <class Out, class Sink, class Over, class Function, class X, class Ranks>
     handle vertex_of(Sink sink, const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
         using T = computed_t<typename X::value_type>;
-        const std::array<operand, 2> operands{in_one_piece(node.inner.arguments.first),
+        const std::array<operand, 2> operands{in_one_block(node.inner.arguments.first),
                                               as_operand(node.inner.arguments.second)};
         return builder_.ranked(sink, labels_of(node), operands, ranked_work_of<T, Function>());
     }
@@ -205,10 +205,10 @@ private:
 
     /// Rows are whole, and of elements that are computed with: what lies in pieces is copied.
     template <class E>
-    operand in_one_piece(const E& node) {
+    operand in_one_block(const E& node) {
         using T = computed_t<typename E::value_type>;
         const std::array<operand, 1> x{computed_operand(node)};
-        return Builder::lies_in_pieces(x[0])
+        return Builder::is_joined(x[0])
                    ? operand{builder_.template product<T>(std::nullopt, x[0].labels, std::span(x), T(1)), x[0].labels}
                    : x[0];
     }

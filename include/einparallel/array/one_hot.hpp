@@ -30,7 +30,7 @@ constexpr std::size_t leaves_with(type_list<Leaves...> /*all*/) {
 template <class Left, class Whole, class A, class B>
 inline constexpr bool selects_by_product = false;
 template <class Left, class Whole, class Token, class V, class Operand, class Labels>
-inline constexpr bool selects_by_product<Left, Whole, join_node<is_place, Token, leaf<iota_operand, label_list<V>>>,
+inline constexpr bool selects_by_product<Left, Whole, join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>>,
                                          leaf<Operand, Labels>> =
     Whole::is_flat && !appears_in<V, Left> && times_in<V>(Labels{}) == 1 && leaves_with<V>(leaves_t<Whole>{}) == 2 &&
     std::is_same_v<arithmetic_t<bool, typename Operand::value_type>, typename Operand::value_type> && !requires {
@@ -38,7 +38,7 @@ inline constexpr bool selects_by_product<Left, Whole, join_node<is_place, Token,
 };
 
 template <class Token, class V, class Operand, class... Labels>
-auto selection_of(const join_node<is_place, Token, leaf<iota_operand, label_list<V>>>& hot,
+auto selection_of(const join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>>& hot,
                   const leaf<Operand, label_list<Labels...>>& read) {
     const auto index_at = [&]<class Label>(const Label& own) {
         if constexpr (std::is_same_v<Label, V>) {

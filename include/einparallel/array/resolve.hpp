@@ -2,7 +2,7 @@
 // Leaves that wait for extents, ep::iota(i), the count behind ep::mean and operands that are read at functions of
 // labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
 
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/affine.hpp>
 #include <einparallel/notation/affine_map.hpp>
@@ -250,8 +250,8 @@ public:
                 ranges[plain::size + indices.size()] = {0, extent};
                 at.functions[dimension] = {{{label, 1}}};
                 std::string name = Source::name_of(held, dimension);
-                if constexpr (requires { typename Index::place; }) {
-                    name = Index::place::name;
+                if constexpr (requires { typename Index::along; }) {
+                    name = Index::along::name;
                 }
                 indices.push_back({element_type_of<typename Index::value_type>(), extent, std::move(name)});
             }

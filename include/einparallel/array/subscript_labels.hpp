@@ -4,7 +4,7 @@
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/view.hpp>
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 #include <einparallel/notation/affine_map.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

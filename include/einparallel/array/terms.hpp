@@ -96,7 +96,7 @@ auto join_parts(const A& a, const B& b, Join join) {
 /// The terms that are not direct (all of them with KeepDirect), as one expression in which every sum is said; no_terms
 /// where there are none.
 template <class Statement, bool KeepDirect, class E>
-auto elementwise_part(const E& node) {
+auto elementwise_terms(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {
         return no_terms{};
     } else if constexpr (Statement::template aggregates<E>) {
@@ -107,12 +107,12 @@ auto elementwise_part(const E& node) {
 }
 template <class Statement, bool KeepDirect, class Sign, class... Terms>
     requires joins_terms<Sign>
-auto elementwise_part(const join_node<Sign, Terms...>& node) {
-    const auto last = elementwise_part<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
+auto elementwise_terms(const join_node<Sign, Terms...>& node) {
+    const auto last = elementwise_terms<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
     if constexpr (sizeof...(Terms) == 1) {
         return join_parts(no_terms{}, last, minus{});
     } else {
-        return join_parts(elementwise_part<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
+        return join_parts(elementwise_terms<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
     }
 }
 

@@ -59,12 +59,12 @@ EINPARALLEL_INLINE void free_pinned(void* memory) noexcept;
 enum class memory_kind : std::uint8_t { host, pinned, device, managed };
 
 /// An address' kind, and the device where it is one's.
-struct memory_place {
+struct memory_owner {
     memory_kind kind = memory_kind::host;
     int device = -1;
 };
 
 /// @throws cuda_error
-EINPARALLEL_INLINE memory_place place_of_memory(const void* address);
+EINPARALLEL_INLINE memory_owner owner_of_memory(const void* address);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -75,7 +75,7 @@ EINPARALLEL_INLINE void free_pinned(void* memory) noexcept {
     static_cast<void>(cudaFreeHost(memory));
 }
 
-EINPARALLEL_INLINE memory_place place_of_memory(const void* address) {
+EINPARALLEL_INLINE memory_owner owner_of_memory(const void* address) {
     cudaPointerAttributes found{};
     check_cuda(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
     if (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged) {

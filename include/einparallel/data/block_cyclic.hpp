@@ -1,7 +1,7 @@
 #pragma once
 // A matrix that lies block-cyclic in the application's memory, as ScaLAPACK has it.
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -33,9 +33,9 @@ struct process_grid {
 namespace EINPARALLEL_DETAIL {
 
 /// A part from a descriptor's nine numbers. Collective. @throws error, the same on every rank
-EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
-                                                                const process_grid& grid, void* local,
-                                                                element_type element);
+EINPARALLEL_INLINE std::shared_ptr<const local_tensor> deal(context& world, const std::array<index, 9>& descriptor,
+                                                            const process_grid& grid, void* local,
+                                                            element_type element);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -61,14 +61,14 @@ public:
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const std::shared_ptr<const detail::distributed_part>& memory() const { return part_; }
+    [[nodiscard]] const std::shared_ptr<const detail::local_tensor>& memory() const { return part_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
         return binding{placeholder.node(), detail::input_in_memory(*part_)};
     }
 
 private:
-    std::shared_ptr<const detail::distributed_part> part_;
+    std::shared_ptr<const detail::local_tensor> part_;
 };
 
 inline namespace EINPARALLEL_WAY {

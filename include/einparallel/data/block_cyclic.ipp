@@ -33,11 +33,11 @@ EINPARALLEL_SELDOM distribution boxes_in_cycles(const block_cycles& how, const p
     return {bounds, std::move(boxes)};
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
-                                                                const process_grid& grid, void* local,
-                                                                element_type element) {
+EINPARALLEL_SELDOM std::shared_ptr<const local_tensor> deal(context& world, const std::array<index, 9>& descriptor,
+                                                            const process_grid& grid, void* local,
+                                                            element_type element) {
     const exclusive guard(*world.state(), "block_cyclic");
-    auto made = std::make_shared<distributed_part>();
+    auto made = std::make_shared<local_tensor>();
     fingerprint common_numbers;
     const std::string failure = failure_of("block_cyclic", [&] {
         const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =

@@ -16,12 +16,12 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A fingerprint of what a collective call on a part must agree about.
-EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const distributed_part& part, int root) {
+EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const local_tensor& part, int root) {
     return fingerprint().add(part.elements.element.bytes).add(root).add(*part.where).value();
 }
 
-EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<int> root,
-                                    function_ref<std::byte*()> allocate) {
+EINPARALLEL_SELDOM void gather_tensor(const local_tensor& part, std::optional<int> root,
+                                      function_ref<std::byte*()> allocate) {
     const std::shared_ptr<context_state> world = context_of(part);
     const char* const call = root ? "gather" : "allgather";
     const exclusive guard(*world, call);
@@ -35,7 +35,7 @@ EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<
         const auto wanted =
             std::make_shared<const distribution>(root ? held_by_one(bounds, *root) : distribution(bounds, whole));
         std::byte* const memory = !root || *root == rank ? allocate() : nullptr;
-        return distributed_part{nullptr, dense_part(*wanted, rank, part.elements.element, memory), wanted, {}};
+        return local_tensor{nullptr, dense_block(*wanted, rank, part.elements.element, memory), wanted, {}};
     };
     transfer_now(*world, call,
                  {{fingerprint_of(part, root.value_or(-1)),
@@ -44,8 +44,8 @@ EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<
                  part, to);
 }
 
-EINPARALLEL_SELDOM std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
-                                          function_ref<strided_box()> place) {
+EINPARALLEL_SELDOM std::size_t fetch_tensor(const local_tensor& part, const box& mine, const std::string& mistake,
+                                            function_ref<strided_box()> place) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
     const communicator& control = world->control;
@@ -56,10 +56,10 @@ EINPARALLEL_SELDOM std::size_t fetch_part(const distributed_part& part, const bo
                         {0, "fetch: the ranks do not fetch into the same tensor"}},
                        bounds, mine);
     const auto wanted = std::make_shared<const distribution>(bounds, std::move(boxes));
-    return transfer_now(*world, "fetch", {}, part, [&] { return distributed_part{nullptr, place(), wanted, {}}; });
+    return transfer_now(*world, "fetch", {}, part, [&] { return local_tensor{nullptr, place(), wanted, {}}; });
 }
 
-EINPARALLEL_SELDOM void fetch_like(const distributed_part& part, const distributed_part& there) {
+EINPARALLEL_SELDOM void fetch_like(const local_tensor& part, const local_tensor& there) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
     const std::string failure = failure_of("fetch", [&] {

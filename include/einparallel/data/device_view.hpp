@@ -2,7 +2,7 @@
 // Device memory that the application owns, as a value.
 
 #include <einparallel/data/distributed.hpp>
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/box.hpp>
@@ -79,7 +79,7 @@ public:
     /// @throws error, the same on every rank
     [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
                                                         const detail::per_dimension<Rank>& lower) const {
-        return distributed<T, Rank>(detail::own_part(world, {extents.begin(), extents.end()}, elements_.at(lower)));
+        return distributed<T, Rank>(detail::own_tensor(world, {extents.begin(), extents.end()}, elements_.at(lower)));
     }
 
 private:

@@ -57,7 +57,7 @@ public:
     /// negative extent, two parts overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local)
-        : part_(detail::own_part(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
+        : part_(detail::own_tensor(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
 
     /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
     /// run reads or writes it, the run says so.
@@ -89,7 +89,7 @@ public:
     }
 
     /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
-    explicit distributed(detail::distributed_part part) : part_(std::move(part)) {}
+    explicit distributed(detail::local_tensor part) : part_(std::move(part)) {}
 
     /// Extents of the whole tensor.
     [[nodiscard]] std::array<index, Rank> extents() const {
@@ -134,7 +134,7 @@ public:
         if (holds_nothing()) {
             return;
         }
-        const detail::distributed_part all = part().elements.is_on_device ? detail::on_host(part()) : part();
+        const detail::local_tensor all = part().elements.is_on_device ? detail::on_host(part()) : part();
         T* const elements = reinterpret_cast<T*>(all.elements.data);
         std::array<index, Rank> first{};
         detail::for_each_index(all.elements.held, first, [&](const std::array<index, Rank>& at) {
@@ -166,7 +166,8 @@ public:
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
         const detail::strided_box target = detail::elements_of(here).at(lower);
-        detail::fetch_part(detail::checked(part()), target.held, detail::check_target(target), [&] { return target; });
+        detail::fetch_tensor(detail::checked(part()), target.held, detail::check_target(target),
+                             [&] { return target; });
     }
 
     /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
@@ -181,7 +182,7 @@ public:
                                                           const detail::per_dimension<Rank>& extents) const {
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, extents);
-        detail::fetch_part(detail::checked(part()), wanted, detail::negative_extent(extents), [&] {
+        detail::fetch_tensor(detail::checked(part()), wanted, detail::negative_extent(extents), [&] {
             made = array<T, Rank>(static_cast<const std::array<index, Rank>&>(extents));
             return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
@@ -189,7 +190,7 @@ public:
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const detail::distributed_part& part() const {
+    [[nodiscard]] const detail::local_tensor& part() const {
         return given_ == nullptr ? part_ : detail::not_given(*given_);
     }
     /// The elements for a run that may write over them, which has them alone once it has begun.
@@ -202,7 +203,7 @@ public:
 private:
     [[nodiscard]] array<T, Rank> gathered(std::optional<int> root) const {
         array<T, Rank> whole;
-        detail::gather_part(detail::checked(part()), root, [&] {
+        detail::gather_tensor(detail::checked(part()), root, [&] {
             whole = array<T, Rank>(extents());
             return reinterpret_cast<std::byte*>(whole.data());
         });
@@ -212,7 +213,7 @@ private:
     /// True too for a handle on nothing, moved-from ones included.
     [[nodiscard]] bool holds_nothing() const { return part().where == nullptr || part().elements.held.empty(); }
 
-    detail::distributed_part part_;
+    detail::local_tensor part_;
     std::shared_ptr<detail::donation> given_{};  ///< where the elements were given to a run
 };
 
@@ -221,7 +222,7 @@ inline namespace EINPARALLEL_WAY {
 /// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
-    return detail::print_part(stream, elements.part());
+    return detail::print_tensor(stream, elements.part());
 }
 
 }  // namespace EINPARALLEL_WAY

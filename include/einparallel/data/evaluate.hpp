@@ -3,7 +3,7 @@
 
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/execute.hpp>
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Carries a plan out on a context.
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Inputs whose elements lie in memory: an array that all ranks have, or one of them, or a tensor in parts.
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -23,7 +23,7 @@ class memory_source final : public source {
 public:
     /// Shares the elements with the handle that it is made from. `root`: the rank that has them all; none: they are
     /// spread as the part says, or every rank has all.
-    explicit memory_source(distributed_part part, std::optional<int> root = std::nullopt)
+    explicit memory_source(local_tensor part, std::optional<int> root = std::nullopt)
         : part_(std::move(part)), root_(root) {}
 
     [[nodiscard]] source_kind kind() const override {
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::uint64_t checksum() const override {
         const strided_box& elements = part_.elements;
         check_address(elements.held);
-        const distributed_part dense = on_host(part_, elements.strides != dense_strides(elements.held));
+        const local_tensor dense = on_host(part_, elements.strides != dense_strides(elements.held));
         const auto* const letters = reinterpret_cast<const char*>(dense.elements.data);
         return fingerprint().add(std::string_view(letters, elements.bytes())).value();
     }
@@ -64,7 +64,7 @@ public:
                                         : "bind";
     }
     /// Of a tensor that is distributed, with who holds what.
-    [[nodiscard]] const distributed_part* part() const override { return &part_; }
+    [[nodiscard]] const local_tensor* part() const override { return &part_; }
 
 private:
     /// @throws error where a null pointer is said to have elements of a box
@@ -73,7 +73,7 @@ private:
                 {description(), ": the elements are at a null pointer"});
     }
 
-    distributed_part part_;
+    local_tensor part_;
     std::optional<int> root_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Carries a plan out on the devices of the ranks.
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>

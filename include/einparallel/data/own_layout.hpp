@@ -1,7 +1,7 @@
 #pragma once
 // The application's own distribution of a tensor: every rank says what it holds, all check the same list.
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
@@ -38,6 +38,6 @@ EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& regio
 
 /// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
 /// @throws error, the same on every rank
-EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds, const strided_box& mine);
+EINPARALLEL_INLINE local_tensor own_tensor(context& world, const std::vector<index>& bounds, const strided_box& mine);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

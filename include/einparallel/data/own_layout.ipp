@@ -129,8 +129,7 @@ EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std:
     throw error(mistake);
 }
 
-EINPARALLEL_SELDOM distributed_part own_part(context& world, const std::vector<index>& bounds,
-                                             const strided_box& mine) {
+EINPARALLEL_SELDOM local_tensor own_tensor(context& world, const std::vector<index>& bounds, const strided_box& mine) {
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
     kind.add(std::uint64_t(bounds.size())).add(name_of_element(mine.element));

@@ -37,7 +37,7 @@ public:
     /// An output, with its type erased.
     struct part {
         std::vector<std::weak_ptr<vertex>> made_by{};  ///< the output, and those that are equal
-        detail::distributed_part here{};               ///< the elements of this rank
+        detail::local_tensor here{};                   ///< the elements of this rank
     };
 
     /// Of no run.

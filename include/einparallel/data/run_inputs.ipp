@@ -1,9 +1,9 @@
 #pragma once
 // The inputs of one run: the source of each, and the transfer of bound values to the distribution that the plan reads.
 
+#include <einparallel/data/local_tensor.hpp>
 #include <einparallel/data/memory_source.hpp>
 #include <einparallel/data/own_layout.hpp>
-#include <einparallel/data/part.hpp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/text.hpp>
@@ -54,12 +54,12 @@ EINPARALLEL_SELDOM std::string name_of(const binding& each) {
 
 /// The transfer of a bound value to the distribution that a plan reads, kept for values with the same distribution.
 struct kept_transfer {
-    EINPARALLEL_SELDOM kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
+    EINPARALLEL_SELDOM kept_transfer(const local_tensor& value, const planned_vertex& input, std::size_t number,
                                      plan_cache& runs)
         : home(&runs), where(value.where), signature(fingerprint().add(*where).value()) {
-        distributed_part to;
+        local_tensor to;
         to.where = std::make_shared<const distribution>(input.resting);
-        to.elements = dense_part(input.resting, home->rank, input.element);
+        to.elements = dense_block(input.resting, home->rank, input.element);
         const box had = where->held_by(home->rank);
         const box& wanted = to.elements.held;
         if (!value.cyclic && (had == wanted || (had.empty() && wanted.empty()))) {
@@ -200,7 +200,7 @@ private:
     /// Prepares the transfer of a value whose distribution is another one than the plan reads.
     EINPARALLEL_SELDOM const source* bring(std::size_t number, const source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
-        distributed_part from = *value.part();
+        local_tensor from = *value.part();
         if (from.elements.is_on_device && !call_.is_on_device()) {
             refuse({"run: ", value.description(), ": ", call_.cache.space.refuses(nullptr, true)});
         }

@@ -1,7 +1,7 @@
 #pragma once
 // The outputs of one run: computed in memory of the application's, or brought there when the work is done.
 
-#include <einparallel/data/part.ipp>
+#include <einparallel/data/local_tensor.ipp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/transfer.ipp>
@@ -63,14 +63,14 @@ public:
             auto& [made_by, here] = parts[position];
             made_by.assign(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
-            const distributed_part* const into = targets_[position];
+            const local_tensor* const into = targets_[position];
             if (call_.moves().is_aimed(position)) {
                 here = *into;
                 continue;
             }
             const std::shared_ptr<memory_block>& block = call_.moves().result(position);
             here.where = call_.ready->resting(position);
-            here.elements = dense_part(*here.where, call_.cache.rank, made.element, block->data());
+            here.elements = dense_block(*here.where, call_.cache.rank, made.element, block->data());
             here.elements.is_on_device = call_.is_on_device() && call_.results_stay;
             here.keep = std::shared_ptr<const void>(block, block->data());
             here.world = call_.world;
@@ -116,7 +116,7 @@ private:
     }
 
     EINPARALLEL_SELDOM void check(std::size_t position) const {
-        const distributed_part& into = *targets_[position];
+        const local_tensor& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
         const std::initializer_list<word> who{"run: the memory for output '", made.name, "' "};
         require(into.where != nullptr, who, {"is a handle on nothing"});
@@ -143,7 +143,7 @@ private:
     /// Binds an output to the application's memory: the same blocks, no negative stride, read by no input.
     EINPARALLEL_SELDOM void aim(std::size_t position) {
         const planned_vertex& made = call_.output(position);
-        const distributed_part& into = *targets_[position];
+        const local_tensor& into = *targets_[position];
         const strided_box& target = into.elements;
         const bool is_read = is_in_use(target, nullptr);
         const bool is_kept = made.lasts && call_.asked.asked().runs > 1;  // by the context, for later runs
@@ -158,7 +158,7 @@ private:
     /// True where the source of another input is in this memory.
     EINPARALLEL_SELDOM bool is_in_use(const strided_box& memory, const source* but) const {
         return any_in(call_.moves().sources(), [&](const source* origin) {
-            const distributed_part* const read = origin == nullptr ? nullptr : origin->part();
+            const local_tensor* const read = origin == nullptr ? nullptr : origin->part();
             return origin != but && read != nullptr && meet(read->elements, memory);
         });
     }
@@ -181,8 +181,8 @@ private:
     plan_call& call_;
     std::vector<donation*> given_;                      ///< what results are to be written over
     std::vector<std::shared_ptr<vertex>> overwritten_;  ///< and are
-    std::vector<const distributed_part*> targets_;      ///< by output: where the application wants it, or null
-    std::vector<std::pair<distributed_part, const distributed_part*>> moved_;  ///< from the one to the other
+    std::vector<const local_tensor*> targets_;          ///< by output: where the application wants it, or null
+    std::vector<std::pair<local_tensor, const local_tensor*>> moved_;  ///< from the one to the other
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -19,15 +19,15 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// @param most_bytes that a rank gives to MPI in one call
-EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path,
-                                  std::size_t most_bytes = std::size_t{1} << 30);
+EINPARALLEL_INLINE void save_tensor(const local_tensor& part, const std::string& path,
+                                    std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace EINPARALLEL_DETAIL
 
 /// A distributed tensor and its name in a file.
 struct saved_tensor {
-    std::string name;               ///< in the file
-    detail::distributed_part part;  ///< this rank's elements
+    std::string name;           ///< in the file
+    detail::local_tensor part;  ///< this rank's elements
 
     /// As in {"W", W}.
     template <class T, std::size_t Rank>
@@ -57,7 +57,7 @@ void save_npy(const Path& path, const Elements& elements) {
     };
     static_assert(fits, "ep::save_npy: the path comes first, then an ep::distributed: ep::save_npy(\"z.npy\", z)");
     if constexpr (fits) {
-        detail::save_part(detail::checked(elements.part()), path);
+        detail::save_tensor(detail::checked(elements.part()), path);
     }
 }
 

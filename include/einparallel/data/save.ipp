@@ -3,7 +3,7 @@
 #include <einparallel/data/save.hpp>
 
 #include <einparallel/data/collect.ipp>
-#include <einparallel/data/part.ipp>
+#include <einparallel/data/local_tensor.ipp>
 #include <einparallel/io/file.hpp>
 #include <einparallel/io/npy_header.hpp>
 #include <einparallel/io/safetensors.hpp>
@@ -62,9 +62,9 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
 }
 
 /// Writes tensors one behind the other, after a preamble. `who` says for whom, `same` what all ranks must agree on.
-EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& path,
-                                   std::span<const distributed_part> parts, fingerprint same,
-                                   function_ref<std::string()> write_preamble, std::size_t most_bytes) {
+EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& path, std::span<const local_tensor> parts,
+                                   fingerprint same, function_ref<std::string()> write_preamble,
+                                   std::size_t most_bytes) {
     const std::shared_ptr<context_state> world = context_of(parts.front());
     const exclusive guard(*world, who.c_str());
     const communicator& control = world->control;
@@ -81,11 +81,11 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
     };
     std::string preamble;
     std::vector<slice> slices;
-    std::vector<distributed_part> own;
+    std::vector<local_tensor> own;
     std::uint64_t bytes = 0;  // of all elements
     attempt(who, [&] {
         preamble = write_preamble();
-        for (const distributed_part& part : parts) {
+        for (const local_tensor& part : parts) {
             require(context_of(part) == world, {"the tensors are not of one context"});
             const std::vector<index>& bounds = part.where->bounds();
             const std::size_t element_bytes = part.elements.element.bytes;
@@ -98,7 +98,7 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
             bytes += std::uint64_t(whole_box(bounds).size()) * element_bytes;
         }
     });
-    for (const distributed_part& part : parts) {
+    for (const local_tensor& part : parts) {
         same.add(fingerprint_of(part, 0)).add(name_of_element(part.elements.element));
     }
     agree(control, failure,
@@ -137,7 +137,7 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
     agree(control, failure);
 }
 
-EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
+EINPARALLEL_SELDOM void save_tensor(const local_tensor& part, const std::string& path, std::size_t most_bytes) {
     save_parts(
         "save_npy", path, {&part, 1}, {}, [&] { return npy_preamble(part.elements.element, part.where->bounds()); },
         most_bytes);
@@ -146,7 +146,7 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
 EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
                                          const std::map<std::string, std::string>& metadata) {
     std::string mistake;  // which the other ranks are told
-    std::vector<std::pair<std::string, distributed_part>> all;
+    std::vector<std::pair<std::string, local_tensor>> all;
     for (const saved_tensor& each : tensors) {
         if (each.part.where != nullptr) {
             all.emplace_back(each.name, each.part);
@@ -162,7 +162,7 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
     std::vector<std::string> names;
     std::vector<element_type> types;
     std::vector<std::vector<index>> shapes;
-    std::vector<distributed_part> parts;
+    std::vector<local_tensor> parts;
     fingerprint same;
     for (auto& [name, part] : all) {
         if (find_in(names, name) != names.end()) {

@@ -23,12 +23,12 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// An input with a copy of the elements of a whole tensor, which rank `root` has.
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root);
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const local_tensor& given, int root);
 
 /// The elements of an array, a view or another library's object that stays the caller's.
 template <DenseOperand Value>
-distributed_part refer_to(const Value& value) {
-    distributed_part made;
+local_tensor refer_to(const Value& value) {
+    local_tensor made;
     made.elements = elements_of(readable(value));  // never written
     if constexpr (is_a<Value, array>) {
         if (value.data() != nullptr) {
@@ -39,9 +39,9 @@ distributed_part refer_to(const Value& value) {
 }
 /// The elements of an object that nobody else wants: moved, and kept.
 template <DenseOperand Value>
-distributed_part keep_elements(Value value) {
+local_tensor keep_elements(Value value) {
     const auto keep = std::make_shared<const Value>(std::move(value));
-    distributed_part made = refer_to(*keep);
+    local_tensor made = refer_to(*keep);
     made.life.reset();
     made.keep = keep;
     return made;
@@ -82,7 +82,7 @@ struct other_than_place : binding, refused {
 template <class T, std::size_t Rank>
 struct borrowed {
     using input = tensor<T, Rank>;  ///< what from_root makes of it
-    detail::distributed_part what;  ///< the caller's memory
+    detail::local_tensor what;      ///< the caller's memory
 };
 
 inline namespace EINPARALLEL_WAY {
@@ -205,7 +205,7 @@ detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, V
 /// work is done. A run that throws before its first vertex has written nothing.
 template <class T, std::size_t Rank>
 [[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
-    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part())};
+    return {output.node(), nullptr, std::make_shared<const detail::local_tensor>(blocks.part())};
 }
 /// Other arguments: refused.
 template <class... Arguments>

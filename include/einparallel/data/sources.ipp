@@ -11,12 +11,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> input_copied(const distributed_part& given, int root) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> input_copied(const local_tensor& given, int root) {
     const std::vector<index> bounds = extents_of(given.elements.held);
     if (!negative_extent(bounds).empty() || !is_countable(bounds) || given.elements.data == nullptr) {
         return input_in_memory(given, root);  // which fails, or where another rank has them
     }
-    distributed_part copied = given;
+    local_tensor copied = given;
     std::string failure;
     try {
         copied = on_host(given, true);

@@ -1,7 +1,7 @@
 #pragma once
 // Brings the elements of a tensor from one distribution and memory to another.
 
-#include <einparallel/data/part.ipp>
+#include <einparallel/data/local_tensor.ipp>
 #include <einparallel/layout/cycles.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -24,7 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The boxes of a distribution with their ranks, in ascending order of these; with `cycles` those of a tensor whose
 /// dimensions are cut.
 /// @pre a block-cyclic one is cut in these cycles
-EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const distributed_part& part,
+EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor& part,
                                                              const std::vector<index>& cycles) {
     std::vector<std::pair<int, box>> boxes;
     for (int rank = 0; rank < part.where->holders(); ++rank) {
@@ -40,7 +40,7 @@ EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const distributed_p
 }
 
 /// The memory of one of this rank's boxes.
-EINPARALLEL_SELDOM strided_box memory_of_box(const distributed_part& part, const box& held,
+EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& part, const box& held,
                                              const std::vector<index>& cycles) {
     strided_box memory = part.elements;
     memory.held = held;
@@ -65,14 +65,14 @@ class transfer {
 public:
     /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
     /// @param vertices of a plan: the last is the one whose operand is brought
-    EINPARALLEL_SELDOM transfer(const distributed_part& from, const distributed_part& to, int rank,
-                                std::size_t staging = 0, std::vector<called_vertex> vertices = {})
+    EINPARALLEL_SELDOM transfer(const local_tensor& from, const local_tensor& to, int rank, std::size_t staging = 0,
+                                std::vector<called_vertex> vertices = {})
         : cycles_(from.cyclic ? from.cyclic->cycles
                   : to.cyclic ? to.cyclic->cycles
                               : std::vector<index>()) {
         program moves;
         using ranked_box = std::pair<int, box>;
-        const auto place = [&](const distributed_part& part, const std::vector<ranked_box>& boxes) {
+        const auto place = [&](const local_tensor& part, const std::vector<ranked_box>& boxes) {
             return list_of(boxes, [&](const ranked_box& each) {
                 if (each.first != rank) {
                     return no_buffer;
@@ -119,9 +119,8 @@ public:
     std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the elements of both parts are. Local; may throw.
-    EINPARALLEL_SELDOM void lay_out(const memory_space& space, const distributed_part& from,
-                                    const distributed_part& to) {
-        const auto bind = [&](const std::vector<buffer_id>& boxes, const distributed_part& part) {
+    EINPARALLEL_SELDOM void lay_out(const memory_space& space, const local_tensor& from, const local_tensor& to) {
+        const auto bind = [&](const std::vector<buffer_id>& boxes, const local_tensor& part) {
             for (const buffer_id each : boxes) {
                 const strided_box memory = memory_of_box(part, moves_->of_rank()[each].region, cycles_);
                 moves_->bind(each, memory.data, memory.strides);
@@ -145,12 +144,12 @@ private:
 /// and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that this
 /// rank sent. @throws error, the same on every rank
 EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const char* call,
-                                            std::initializer_list<common> numbers, const distributed_part& from,
-                                            function_ref<distributed_part()> to) {
+                                            std::initializer_list<common> numbers, const local_tensor& from,
+                                            function_ref<local_tensor()> to) {
     const run_watch watch{.rank = world.payload.rank(), .call = call};
-    distributed_part there;
-    distributed_part here;
-    distributed_part arriving;
+    local_tensor there;
+    local_tensor here;
+    local_tensor arriving;
     std::optional<transfer> way;
     memory_block scratch;
     transport flight(world.payload);

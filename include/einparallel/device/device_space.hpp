@@ -79,7 +79,7 @@ struct device_watch {
 
 /// Memory of one device. Kernels, and copies from box to box, go to one stream; messages on their way out and in, each
 /// have another, so that they move beside the kernels. An event ties streams together wherever one needs the other's
-/// results: bring_out() and bring_in() say where. Every call has the device current, and leaves the one that was.
+/// results: copy_out() and copy_in() say where. Every call has the device current, and leaves the one that was.
 class device_space final : public memory_space, public std::enable_shared_from_this<device_space> {
 public:
     /// @throws error, cuda_error
@@ -116,8 +116,8 @@ public:
     [[nodiscard]] bool times(activity what, std::size_t vertex) const override;
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
-    work_token bring_out(const box_pair& boxes, work_token after) const override;
-    work_token bring_in(const box_pair& boxes, work_token after) const override;
+    work_token copy_out(const box_pair& boxes, work_token after) const override;
+    work_token copy_in(const box_pair& boxes, work_token after) const override;
 
 private:
     enum lane_number : std::uint8_t { working, leaving, arriving };

@@ -253,7 +253,7 @@ EINPARALLEL_VIRTUAL void device_space::fill(const box& region, void* into, std::
 
 EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool is_on_device) const {
     const device_guard here(settings_.device);
-    const memory_place found = place_of_memory(address);
+    const memory_owner found = owner_of_memory(address);
     if (is_on_device && found.kind == memory_kind::host) {
         return "a host pointer where a device pointer is due (ep::device_view)";
     }
@@ -284,14 +284,14 @@ EINPARALLEL_VIRTUAL work_token device_space::given() const {
     return mark(working);
 }
 
-EINPARALLEL_VIRTUAL work_token device_space::bring_out(const box_pair& boxes, work_token after) const {
+EINPARALLEL_VIRTUAL work_token device_space::copy_out(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[leaving].on.wait_for(event_of(after));
     copy_on(leaving, boxes, activity::copy_out);
     return mark(leaving);
 }
 
-EINPARALLEL_VIRTUAL work_token device_space::bring_in(const box_pair& boxes, work_token after) const {
+EINPARALLEL_VIRTUAL work_token device_space::copy_in(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[arriving].on.wait_for(event_of(after));
     copy_on(arriving, boxes, activity::copy_in);

@@ -161,7 +161,7 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, 
         const T y = b.template as<T>();
         if (code == op_code::cast) {
             made = cast_to<Cell>(to, x);
-        } else if (code == op_code::place) {
+        } else if (code == op_code::position) {
             const int unused = 64 - 8 * to.bytes + (to.kind == cell_kind::whole ? 1 : 0);
             made = x == y || !(x == x) ? c : Cell{{~std::uint64_t{0} >> unused}};
         } else {

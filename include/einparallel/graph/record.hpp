@@ -76,7 +76,7 @@ public:
     using destination = std::optional<last_vertex>;
 
     static constexpr bool records = true;
-    static bool lies_in_pieces(const operand_type& read) { return read.handle->is_view(); }
+    static bool is_joined(const operand_type& read) { return read.handle->is_view(); }
 
     EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, label_span out,
                                                  std::span<const operand_type> operands, const join_work& work,
@@ -149,7 +149,7 @@ EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_
                                                         std::size_t first_place);
 
 /// A vertex that reads, or writes, at indices that are data: of X and the tokens, and of what is replaced, if anything.
-EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
+EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_and_positions,
                                                             recording_builder::destination sink, label_span out,
                                                             std::span<const recording_builder::operand_type> operands,
                                                             const whole_read* old, const select_work& work);

@@ -160,8 +160,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     for (index& extent : made->extents) {
         extent = extent < 0 ? 0 : extent;
     }
-    const auto is_place = [](const op_instruction& each) { return each.code == op_code::place; };
-    if (made->failure.empty() && any_in(work->program().instructions(), is_place)) {
+    const auto is_position = [](const op_instruction& each) { return each.code == op_code::position; };
+    if (made->failure.empty() && any_in(work->program().instructions(), is_position)) {
         for (std::size_t label = 0; label < dense.size() && made->failure.empty(); ++label) {
             if (dense[label] != no_label && made->extents[std::size_t(dense[label])] == 0 &&
                 !found_in(label_id(label), out)) {
@@ -264,7 +264,7 @@ EINPARALLEL_SELDOM std::vector<label_id> written_labels(const std::vector<label_
     return written;
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_with_places,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_and_positions,
                                                             recording_builder::destination sink, label_span out,
                                                             std::span<const recording_builder::operand_type> operands,
                                                             const whole_read* old, const select_work& work) {
@@ -274,7 +274,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
     all.front() = {x.handle, x.labels};
     std::vector<label_id> places(count);
     for (std::size_t each = 0; each < count; ++each) {
-        places[each] = label_id(names_with_places.size() - count + each);
+        places[each] = label_id(names_and_positions.size() - count + each);
         all.push_back({iota_vertex(work.indices[each].extent), {&places[each], 1}});
     }
     if (old != nullptr) {
@@ -285,7 +285,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
         all.push_back({old->handle, old->labels});
     }
     std::shared_ptr<vertex> made =
-        recording_builder(names_with_places).record(sink, out, all, make_select_kernel(work));
+        recording_builder(names_and_positions).record(sink, out, all, make_select_kernel(work));
     made->form.reads_at_once = old != nullptr;
     return made;
 }

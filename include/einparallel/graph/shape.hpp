@@ -3,8 +3,8 @@
 
 #include <einparallel/array/shape.hpp>
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/part.hpp>
 #include <einparallel/graph/record.hpp>
+#include <einparallel/graph/section.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/notation/box.hpp>

@@ -21,7 +21,7 @@ enum class source_kind : std::uint8_t {
 };
 
 namespace EINPARALLEL_DETAIL {
-struct distributed_part;  // data/part.hpp
+struct local_tensor;  // data/local_tensor.hpp
 }
 
 /// The data of an input vertex.
@@ -44,7 +44,7 @@ public:
     }
 
     /// The elements and where they lie, of a tensor in memory; null of others.
-    [[nodiscard]] virtual const detail::distributed_part* part() const { return nullptr; }
+    [[nodiscard]] virtual const detail::local_tensor* part() const { return nullptr; }
 
     /// True where they lie in a device's memory: borrow() says where, and read() does not work.
     [[nodiscard]] virtual bool is_on_device() const { return false; }

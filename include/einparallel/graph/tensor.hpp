@@ -6,8 +6,8 @@
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/array/terms.hpp>
-#include <einparallel/graph/part.hpp>
 #include <einparallel/graph/record.hpp>
+#include <einparallel/graph/section.hpp>
 #include <einparallel/graph/tensor_leaves.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -53,39 +53,39 @@ struct other_labels : refused_node {
 
 /// An index at least is no label alone, and one has a label or is data.
 template <std::size_t Rank, class... Indices>
-inline constexpr bool reads_part = are_indices<Rank, Indices...> &&
-                                   ((AffineIndex<Indices> || DataIndex<Indices>) || ...);
+inline constexpr bool reads_section = are_indices<Rank, Indices...> &&
+                                      ((AffineIndex<Indices> || DataIndex<Indices>) || ...);
 /// Labels and data alone.
 template <std::size_t Rank, class... Indices>
-inline constexpr bool names_data = reads_part<Rank, Indices...> && ((Label<Indices> || DataIndex<Indices>)&&...);
+inline constexpr bool names_data = reads_section<Rank, Indices...> && ((Label<Indices> || DataIndex<Indices>)&&...);
 /// Functions of labels alone.
 template <std::size_t Rank, class... Indices>
-inline constexpr bool writes_part = reads_part<Rank, Indices...> && !(DataIndex<Indices> || ...);
+inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(DataIndex<Indices> || ...);
 /// A part of a tensor that cannot be assigned to, and what it is on the left.
 template <class... Right>
-struct assigned_part : refused {
+struct assigned_section : refused {
     static_assert(
         fits<Right...>,
         "einsum: of a const tensor, and where functions of labels stand beside data, a part of a tensor cannot be "
         "assigned to; parts of arrays can, and what data name alone, as in H(token(i)) += x(i)");
 };
 template <class Leaf>
-struct part_of_tensor : Leaf {
-    explicit part_of_tensor(Leaf read) : Leaf(std::move(read)) {}
-    part_of_tensor(const part_of_tensor&) = default;
-    part_of_tensor(part_of_tensor&&) noexcept = default;
-    ~part_of_tensor() = default;
-    assigned_part<Leaf> operator=(const part_of_tensor& /*right*/) const { return {}; }
+struct section_of_tensor : Leaf {
+    explicit section_of_tensor(Leaf read) : Leaf(std::move(read)) {}
+    section_of_tensor(const section_of_tensor&) = default;
+    section_of_tensor(section_of_tensor&&) noexcept = default;
+    ~section_of_tensor() = default;
+    assigned_section<Leaf> operator=(const section_of_tensor& /*right*/) const { return {}; }
     template <class E>
-    assigned_part<E> operator=(const E& /*right*/) const {
+    assigned_section<E> operator=(const E& /*right*/) const {
         return {};
     }
     template <class E>
-    assigned_part<E> operator+=(const E& /*right*/) const {
+    assigned_section<E> operator+=(const E& /*right*/) const {
         return {};
     }
     template <class E>
-    assigned_part<E> operator-=(const E& /*right*/) const {
+    assigned_section<E> operator-=(const E& /*right*/) const {
         return {};
     }
 };
@@ -145,10 +145,10 @@ public:
     }
     /// A part of the tensor, at functions of labels: an operand, and what an einsum can be assigned to.
     template <class... Indices, class Way = detail::way>
-        requires detail::writes_part<Rank, Indices...>
+        requires detail::writes_section<Rank, Indices...>
     auto operator()(const Indices&... indices) {
         auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
-        return detail::tensor_part<T, Rank, decltype(read), Indices...>(std::move(read), this);
+        return detail::tensor_section<T, Rank, decltype(read), Indices...>(std::move(read), this);
     }
     /// The same at indices that are data: H(token(i)) += x(i).
     template <class... Indices, class Way = detail::way>
@@ -159,13 +159,13 @@ public:
     }
     /// An operand that is read at functions of labels, or at indices that are data.
     template <class... Indices>
-        requires detail::reads_part<Rank, Indices...>
+        requires detail::reads_section<Rank, Indices...>
     auto operator()(const Indices&... indices) const {
-        return detail::part_of_tensor(detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...));
+        return detail::section_of_tensor(detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...));
     }
     /// Other arguments: refused.
     template <class... Labels>
-        requires(!detail::are_labels<Rank, Labels...> && !detail::reads_part<Rank, Labels...>)
+        requires(!detail::are_labels<Rank, Labels...> && !detail::reads_section<Rank, Labels...>)
     detail::other_labels<Rank, Labels...>
     operator()(const Labels&... /*labels*/) const { return {}; }
 

@@ -52,7 +52,7 @@ std::shared_ptr<vertex> record_typed(const E& right) {
     } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
         return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
     } else {
-        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true>(right),
+        return lower.template reduce<Out>(last, op::sum, elementwise_terms<Statement, true>(right),
                                           Statement::left_labels);
     }
 }

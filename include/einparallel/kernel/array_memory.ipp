@@ -107,7 +107,7 @@ EINPARALLEL_INLINE void check_extents(index_span extents) {
 EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes) {
     constexpr index page = 4096;
     on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index part, index parts) {
-        const even_part own((bytes + page - 1) / page, part, parts);
+        const even_share own((bytes + page - 1) / page, part, parts);
         const index begin = own.begin * page;
         const index count = std::min(own.end * page, bytes) - begin;
         if (from == nullptr) {

@@ -17,7 +17,7 @@ class progress_hook;
 
 namespace EINPARALLEL_DETAIL {
 
-struct operand_pieces;  // kernel/pieces.hpp
+struct joined_blocks;  // kernel/joined.hpp
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -29,12 +29,12 @@ struct strided_block {
     const index* strides = nullptr;  ///< in elements, any sign; no two elements of an output share an address
     label_span labels{};             ///< none until the statement says them
     element_type element{};
-    const detail::operand_pieces* pieces = nullptr;  ///< where its elements lie, if not in one block
+    const detail::joined_blocks* joined = nullptr;  ///< where its elements lie, if not in one block
 
     strided_block() = default;
     strided_block(const void* first, index_span sizes, const index* steps, element_type type,
-                  const detail::operand_pieces* in = nullptr)
-        : data(const_cast<void*>(first)), extents(sizes), strides(steps), element(type), pieces(in) {}
+                  const detail::joined_blocks* in = nullptr)
+        : data(const_cast<void*>(first)), extents(sizes), strides(steps), element(type), joined(in) {}
     strided_block(const strided_block& of, label_span names) : strided_block(of) { labels = names; }
     /// In a call.
     strided_block(const void* first, element_type type, label_span names, index_span steps)

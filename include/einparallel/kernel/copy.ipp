@@ -90,7 +90,7 @@ public:
         const index pieces = element_ < long_run ? 1 : (element_ + piece - 1) / piece;
         const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * pieces;
         on_threads(int(std::min<index>(threads, units)), [&](index part, index parts) {
-            const even_part own(units, part, parts);
+            const even_share own(units, part, parts);
             element_ < long_run ? copy_blocks(own) : copy_runs(own, pieces);
             if (streams_) {
                 end_streaming();
@@ -195,7 +195,7 @@ private:
     }
 
     /// Long runs, in pieces.
-    void copy_runs(even_part own, index pieces) const {
+    void copy_runs(even_share own, index pieces) const {
         index none[2];
         const gemm_blocks outer(outer_, 1, none);
         for (index unit = own.begin; unit < own.end; ++unit) {
@@ -206,7 +206,7 @@ private:
         }
     }
 
-    void copy_blocks(even_part own) const {
+    void copy_blocks(even_share own) const {
         index tables[6][longest];
         gemm_blocks columns(columns_, longest, tables[0]);
         gemm_blocks rows(rows_, longest, tables[2]);

@@ -73,7 +73,7 @@ struct join_work {
     tile_kernel tiles;                ///< without a function where there are none
     small_vector<row_call, 8> calls;  ///< by instruction of the program that calls something, in their order
     bool divides_integers = false;    ///< by what may be zero
-    bool has_places = false;          ///< of an extreme element, of which there must be one
+    bool has_positions = false;       ///< of an extreme element, of which there must be one
 };
 
 /// Where the value of a node is: for steps, and in a register of the program.
@@ -217,7 +217,7 @@ private:
         const row_call call = call_of<Numbers, Value, T...>(function);
         work_.calls.push_back(call);
         if constexpr (has_op_code<Function> && std::is_integral_v<Value>) {
-            work_.has_places = work_.has_places || Function::code == op_code::place;
+            work_.has_positions = work_.has_positions || Function::code == op_code::position;
             work_.divides_integers = work_.divides_integers || divides(Function::code);
         }
         if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {

@@ -159,13 +159,14 @@ constexpr index row_pitch(index bytes) {
 }
 
 /// A row of parts: from point to point, and from part to part.
-struct row_part {
+struct row_steps {
     const void* first;
     index move = 1;
     index beyond = 0;
 };
 /// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
-EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts = 1);
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length,
+                                  index parts = 1);
 
 /// Whether there is something to aggregate; where not, writes identities if the call overwrites.
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction);

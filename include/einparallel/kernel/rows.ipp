@@ -40,7 +40,7 @@ public:
         if (shared_ == row_order::none) {
             return 1;
         }
-        own_ = even_part(nest_->extents[shared_], 0, 1);
+        own_ = even_share(nest_->extents[shared_], 0, 1);
         return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
@@ -66,7 +66,7 @@ public:
     /// One of the pieces into which the shared loop falls.
     EINPARALLEL_INLINE row_walk part(index number, index parts) const {
         row_walk made = *this;
-        made.own_ = even_part(nest_->extents[shared_], number, parts);
+        made.own_ = even_share(nest_->extents[shared_], number, parts);
         return made;
     }
 
@@ -82,12 +82,12 @@ private:
     const loop_nest* nest_;
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
-    even_part own_;
+    even_share own_;
     index points_;  ///< of all of the nest
     bool streams_ = false;
 };
 
-EINPARALLEL_INLINE void copy_rows(index bytes, const row_part& to, const row_part& from, index length, index parts) {
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index parts) {
     // By value: for all the compiler knows, elements are written over what a reference refers to.
     const auto copy = [to, from, length, parts](auto word) {
         using T = decltype(word);
@@ -304,7 +304,7 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
     row_walk walk(dense);
     static_cast<void>(walk.pieces());
     on_threads(int(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
-        const even_part own(pieces, part, parts);
+        const even_share own(pieces, part, parts);
         for (index piece = own.begin; piece < own.end; ++piece) {
             worker.run_own(walk.part(piece, pieces), piece * elements);
         }

@@ -113,12 +113,12 @@ public:
     [[nodiscard]] virtual std::size_t staging() const { return 0; }
     /// Copies to on_host() when the work that `after` stands for is done. Later work does not wait: whoever lets it
     /// write `from` finishes this before.
-    virtual work_token bring_out(const box_pair& boxes, work_token /*after*/) const {
+    virtual work_token copy_out(const box_pair& boxes, work_token /*after*/) const {
         copy(boxes);
         return given();
     }
     /// Copies from on_host() when the work that `after` stands for is done. All later work waits.
-    virtual work_token bring_in(const box_pair& boxes, work_token /*after*/) const {
+    virtual work_token copy_in(const box_pair& boxes, work_token /*after*/) const {
         copy(boxes);
         return given();
     }

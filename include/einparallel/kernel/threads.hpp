@@ -74,11 +74,11 @@ void on_threads(int threads, const auto& body) {
 inline constexpr index threaded_bytes = index{1} << 20;
 
 /// The part'th of `parts` even pieces of 0 … count − 1: its first, and one past its last.
-struct even_part {
+struct even_share {
     index begin;
     index end;
 
-    even_part(index count, index part, index parts) : begin(count * part / parts), end(count * (part + 1) / parts) {}
+    even_share(index count, index part, index parts) : begin(count * part / parts), end(count * (part + 1) / parts) {}
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -191,22 +191,22 @@ inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Ra
 
 namespace detail {
 
-/// Equality of a token and a place, which says that the join is a one-hot operand.
-struct is_place : equal {};
+/// Equality of a token and a position, which says that the join is a one-hot operand.
+struct is_one_hot : equal {};
 template <class Token, class V>
-struct one_hot_node : join_node<is_place, Token, leaf<iota_operand, label_list<V>>> {
+struct one_hot_node : join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>> {
     template <class E>
     void operator=(const E& /*right*/) const {
         static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
     }
     void operator+=(const auto& right) const { *this = right; }
 };
-/// A token that names a place along the label V.
+/// A token that names a position along the label V.
 template <class V, class Token>
 struct named_token : Token {
     using node = named_token;
     using token = Token;
-    using place = V;
+    using along = V;
 };
 template <class Index>
 struct token_of : std::type_identity<Index> {};
@@ -225,8 +225,8 @@ struct other_than_token : refused_node {
 /// Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only what is 1 is read: it is W(token(i), d).
 template <detail::DataIndex E, Label V>
 auto one_hot(const E& token, const V& /*v*/) {
-    using places = detail::leaf<detail::iota_operand, detail::label_list<V>>;
-    return detail::one_hot_node<typename E::node, V>{{{}, {}, {token, places({})}}};
+    using positions = detail::leaf<detail::iota_operand, detail::label_list<V>>;
+    return detail::one_hot_node<typename E::node, V>{{{}, {}, {token, positions({})}}};
 }
 /// Other arguments: refused.
 template <class... Arguments>

@@ -150,7 +150,7 @@ struct einsum_form {
 
     /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
     /// read through several dimensions at once lies in rows that follow each other.
-    [[nodiscard]] bool lies_in_pieces(std::size_t operand) const {
+    [[nodiscard]] bool is_joined(std::size_t operand) const {
         return is_viewed(operand) && !reads_at_once && !any_read(operand, &affine_map::is_reshaped);
     }
 

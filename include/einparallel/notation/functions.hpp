@@ -298,10 +298,10 @@ auto iota(const L& /*along*/, index extent = -1) {
 /// where there is one. The element itself is max(j, expr).
 ///@{
 auto argmax(const Label auto& along, const Expression auto& expression) {
-    return min(along, detail::make_join(detail::place_of{}, expression, max(along, expression), iota(along)));
+    return min(along, detail::make_join(detail::position_where{}, expression, max(along, expression), iota(along)));
 }
 auto argmin(const Label auto& along, const Expression auto& expression) {
-    return min(along, detail::make_join(detail::place_of{}, expression, min(along, expression), iota(along)));
+    return min(along, detail::make_join(detail::position_where{}, expression, min(along, expression), iota(along)));
 }
 ///@}
 

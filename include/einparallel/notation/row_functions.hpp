@@ -81,7 +81,7 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = 
     if constexpr (present && ordered && is_new) {
         const auto ranks = iota(k, index(count));
         auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
-        auto places = detail::ranked<detail::place_of_rank, K, Over>(expression, ranks);
+        auto places = detail::ranked<detail::position_of_rank, K, Over>(expression, ranks);
         return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
     } else {
         return detail::ranked_elements<detail::refused_node, detail::refused_node>();

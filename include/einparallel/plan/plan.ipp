@@ -85,7 +85,7 @@ EINPARALLEL_SELDOM plan_moves moves_of(const std::vector<planned_vertex>& vertic
         std::vector<std::size_t>& serving = made.serving.emplace_back();
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
             const distribution& at = each.work.operands[operand];
-            const std::size_t brought = bring(each.inputs[operand], at, each.work.form.lies_in_pieces(operand));
+            const std::size_t brought = bring(each.inputs[operand], at, each.work.form.is_joined(operand));
             serving.push_back(each.work.holds(operand) ? made.gather(brought, &at, time) : brought);
         }
         if (!each.is_input()) {

@@ -42,8 +42,8 @@ public:
         }
         for (const std::size_t copy : moves_.results) {
             vertex_ = moves_.copies[copy].tensor;
-            const buffer_id place = place_of(copy);
-            written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(place) : place);
+            const buffer_id buffer = place_of(copy);
+            written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(buffer) : buffer);
         }
         const auto form_of = [&](std::size_t number) -> const einsum_form& {
             return plan_.vertices()[number].work.form;
@@ -78,26 +78,26 @@ private:
             return *places_[number];
         }
         const auto& each = moves_.copies[number];
-        buffer_id place = no_buffer;
+        buffer_id buffer = no_buffer;
         if (each.from == no_copy) {
-            place = read(each.tensor, *each.at);
+            buffer = read(each.tensor, *each.at);
         } else {
             const distribution& from = *moves_.copies[each.from].at;
             const buffer_id resting = place_of(each.from);
-            place = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_)
-                    : each.in_pieces ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
-                                     : schedule_redistribution(written_, from, *each.at, rank_, resting, phase_);
+            buffer = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_)
+                     : each.in_pieces ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
+                                      : schedule_redistribution(written_, from, *each.at, rank_, resting, phase_);
             phase_ += each.is_gathered ? phases_apart : 1;
         }
         mark_steps(plan_.vertices()[each.tensor].lasts);
-        places_[number] = tagged(place, each.tensor);
-        return place;
+        places_[number] = tagged(buffer, each.tensor);
+        return buffer;
     }
 
     /// A buffer that has elements of a tensor.
-    buffer_id tagged(buffer_id place, std::size_t tensor) {
-        written_[place].tensor = tensor;
-        return place;
+    buffer_id tagged(buffer_id buffer, std::size_t tensor) {
+        written_[buffer].tensor = tensor;
+        return buffer;
     }
 
     /// A result is the application's, to write to as well: what is kept stays as it is.
@@ -110,14 +110,14 @@ private:
     }
 
     buffer_id read(std::size_t number, const distribution& wanted) {
-        const buffer_id place = written_.add_buffer(wanted.held_by(rank_), plan_.vertices()[number].element.bytes);
-        fill(place, read_source{number, place});
-        return tagged(place, number);
+        const buffer_id buffer = written_.add_buffer(wanted.held_by(rank_), plan_.vertices()[number].element.bytes);
+        fill(buffer, read_source{number, buffer});
+        return tagged(buffer, number);
     }
 
     /// A step by itself that fills a buffer, on ranks where that is not empty.
-    void fill(buffer_id place, action work) {
-        if (!written_.buffers[std::size_t(place)].region.empty()) {
+    void fill(buffer_id buffer, action work) {
+        if (!written_.buffers[std::size_t(buffer)].region.empty()) {
             written_.steps.push_back({phase_, {}, {}, {std::move(work)}});
         }
         ++phase_;

@@ -158,7 +158,7 @@ public:
         return each.on_host != nullptr ? each.on_host : each.block;
     }
     /// Copies results to the host, where they are wanted there.
-    EINPARALLEL_SELDOM void bring_out(const memory_space& space) const {
+    EINPARALLEL_SELDOM void copy_results_out(const memory_space& space) const {
         constexpr std::array<index, 1> dense{1};
         for (const result_memory& each : results_) {
             if (each.on_host != nullptr && each.block->bytes() > 0) {

@@ -137,7 +137,7 @@ public:
         }
         if (failure.empty()) {
             static_cast<void>(space.times(activity::copy_out, current == no_vertex ? 0 : current));
-            attempt(no_vertex, [&] { bring_out(space); });
+            attempt(no_vertex, [&] { copy_results_out(space); });
         }
         attempt(current, [&] { space.finish(space.given()); });
     }

@@ -80,16 +80,16 @@ private:
         std::size_t at = 0;
         std::vector<message> slabs;
         for (message& each : messages) {
-            const buffer& place = of_rank[each.place];
-            const std::size_t bytes = place.element_bytes;
+            const buffer& holder = of_rank[each.buffer];
+            const std::size_t bytes = holder.element_bytes;
             each.elements = all_.size();
             if (staging == 0) {
-                all_.push_back({type_of_box(place.region, each.region, bytes, largest_count, place.strides)});
+                all_.push_back({type_of_box(holder.region, each.region, bytes, largest_count, holder.strides)});
                 continue;
             }
             for_each_slab(each.region, bytes, staging, [&](const box& slab) {
-                slabs.push_back({each.peer, each.place, slab, all_.size()});
-                all_.push_back({type_of_box(slab, slab, bytes), lay_out(place, slab), extents_of(slab),
+                slabs.push_back({each.peer, each.buffer, slab, all_.size()});
+                all_.push_back({type_of_box(slab, slab, bytes), lay_out(holder, slab), extents_of(slab),
                                 dense_strides(slab), bytes, at});
                 most = std::max(most, at + all_.back().type.bytes);
                 at += (all_.back().type.bytes + 63) / 64 * 64;  // on cache lines
@@ -170,7 +170,7 @@ public:
             }
             copied_out_.push_back(given_);
             attempt([&] {
-                copied_out_.back() = space_.bring_out(elements.copied(start_of(each), out_.data(), true), given_);
+                copied_out_.back() = space_.copy_out(elements.copied(start_of(each), out_.data(), true), given_);
             });
         }
     }
@@ -202,7 +202,7 @@ public:
         }
         has_arrived_ = has_arrived_ || (flight_.poll() && is_out);
         while (passes_host_ && brought_in_ < std::min(flight_.arrived(), step_->receives.size())) {
-            bring_in_next();
+            copy_in_next();
         }
         if (has_arrived_) {
             under_way_.reset();
@@ -221,7 +221,7 @@ public:
             }
             while (passes_host_ && brought_in_ < step_->receives.size()) {
                 flight_.wait_next();
-                bring_in_next();
+                copy_in_next();
             }
             attempt([&] { flight_.wait(); });
             under_way_.reset();
@@ -250,7 +250,7 @@ private:
     }
 
     bool has_messages() const { return !step_->receives.empty() || !step_->sends.empty(); }
-    std::byte* start_of(const message& of) const { return (*starts_)[std::size_t(of.place)]; }
+    std::byte* start_of(const message& of) const { return (*starts_)[std::size_t(of.buffer)]; }
 
     EINPARALLEL_SELDOM void send_next() {
         const message& next = step_->sends[sent_++];
@@ -259,11 +259,11 @@ private:
     }
 
     /// Messages that arrive are the first ones in flight.
-    EINPARALLEL_SELDOM void bring_in_next() {
+    EINPARALLEL_SELDOM void copy_in_next() {
         const message& next = step_->receives[brought_in_++];
         attempt([&] {
             copied_in_[side_] =
-                space_.bring_in((*messages_)[next].copied(start_of(next), in_[side_].data(), false), given_);
+                space_.copy_in((*messages_)[next].copied(start_of(next), in_[side_].data(), false), given_);
         });
     }
 

@@ -49,9 +49,9 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, s
     const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
     std::vector<std::size_t> bytes(alive.size(), 0);
     for (std::size_t number = 0; number < bytes.size(); ++number) {
-        const auto place = buffer_id(number);
-        bytes[number] = lenders[number] == no_buffer && !borrowed(place) ? of_rank.buffers[number].bytes() : 0;
-        alive[number].first = of_rank.is_result(place) ? 0 : alive[number].first;
+        const auto buffer = buffer_id(number);
+        bytes[number] = lenders[number] == no_buffer && !borrowed(buffer) ? of_rank.buffers[number].bytes() : 0;
+        alive[number].first = of_rank.is_result(buffer) ? 0 : alive[number].first;
     }
     return bytes_alive(alive, bytes, of_rank.steps.size());
 }
@@ -166,7 +166,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::size_t position = 0;
     const auto use = [&](const auto& parts, int writers) {
         for (const auto& part : parts) {
-            lifetime& life = alive[std::size_t(part.place)];
+            lifetime& life = alive[std::size_t(part.buffer)];
             life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
             life.first = life.named ? life.first : position;
             life.last = position;
@@ -215,11 +215,11 @@ EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function
     program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0},
                       detail::place_all(of_rank, alive, is_elsewhere)};
     for (std::size_t number = 0; number < alive.size(); ++number) {
-        const auto place = buffer_id(number);
-        made.results += of_rank.is_result(place) ? of_rank[place].bytes() : 0;
-        if (alive[number].kept && !borrowed(place)) {
+        const auto buffer = buffer_id(number);
+        made.results += of_rank.is_result(buffer) ? of_rank[buffer].bytes() : 0;
+        if (alive[number].kept && !borrowed(buffer)) {
             made.kept.offsets[number] = made.kept.bytes;
-            made.kept.bytes += detail::aligned(of_rank[place].bytes());
+            made.kept.bytes += detail::aligned(of_rank[buffer].bytes());
         }
     }
     made.by_step = detail::bytes_held(of_rank, alive, is_elsewhere, borrowed);

@@ -70,11 +70,11 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
     };
     std::vector<lifetime> alive;
     // The contraction that alone writes a buffer, which so many others read and nobody else; or null.
-    const auto maker_of = [&](buffer_id place, int readers, reduction by, op_code code) -> contraction* {
-        const lifetime& life = alive[std::size_t(place)];
+    const auto maker_of = [&](buffer_id buffer, int readers, reduction by, op_code code) -> contraction* {
+        const lifetime& life = alive[std::size_t(buffer)];
         for (action& done : of_rank.steps[life.first].work) {
             auto* const call = std::get_if<contraction>(&done);
-            if (call != nullptr && call->output == place && call->mode == write_mode::overwrite &&
+            if (call != nullptr && call->output == buffer && call->mode == write_mode::overwrite &&
                 life.touches == 1 + readers && !life.kept && computes(*call, by, code)) {
                 return call;
             }
@@ -192,14 +192,14 @@ private:
     }
 
     /// The step that alone makes what one step alone reads, as a whole; none: past the end.
-    std::size_t maker_of(buffer_id place, const box& read) const {
-        const lifetime& life = alive_[std::size_t(place)];
+    std::size_t maker_of(buffer_id buffer, const box& read) const {
+        const lifetime& life = alive_[std::size_t(buffer)];
         const contraction* const made =
             life.named && life.writers == 1 && life.touches == 2 && !life.kept ? alone(life.first) : nullptr;
-        const box& region = program_[place].region;
-        return made != nullptr && made->output == place && read == region && !region.empty() &&
+        const box& region = program_[buffer].region;
+        return made != nullptr && made->output == buffer && read == region && !region.empty() &&
                        region_of(form_of_(made->vertex).output, made->ranges) == region &&
-                       program_[place].lender == no_buffer
+                       program_[buffer].lender == no_buffer
                    ? life.first
                    : program_.steps.size();
     }
@@ -225,18 +225,18 @@ private:
             }
             const auto dimension = std::size_t(found - labels.begin());
             const bool is_whole = (is_softmax || form.is_plain()) && count_in(labels, label) == 1;
-            const buffer_id place = call.operands[operand];
-            const std::size_t made = is_whole ? maker_of(place, read) : program_.steps.size();
+            const buffer_id buffer = call.operands[operand];
+            const std::size_t made = is_whole ? maker_of(buffer, read) : program_.steps.size();
             if (made == program_.steps.size()) {
                 continue;
             }
             const label_id own = form_of_(alone(made)->vertex).output[dimension];
             if (own != no_label && collect(made, own, into)) {
-                into.between.push_back(place);
+                into.between.push_back(buffer);
                 into.dimension.push_back(dimension);
-                into.bytes += is_replaced_by(call, operand) ? 0 : program_[place].bytes();
-                into.all += program_[place].bytes();
-                into.largest = std::max(into.largest, program_[place].bytes());
+                into.bytes += is_replaced_by(call, operand) ? 0 : program_[buffer].bytes();
+                into.all += program_[buffer].bytes();
+                into.largest = std::max(into.largest, program_[buffer].bytes());
             }
         }
         into.links.push_back({position, label});
@@ -264,19 +264,19 @@ private:
             const contraction& call = *alone(each.step);
             bool gives_way = false;  // some operand, to the output
             for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-                const buffer_id place = call.operands[operand];
-                const lifetime& life = alive_[std::size_t(place)];
+                const buffer_id buffer = call.operands[operand];
+                const lifetime& life = alive_[std::size_t(buffer)];
                 gives_way = gives_way || (life.last == each.step && !life.input && is_replaced_by(call, operand));
-                const bool is_between = found_in(place, made.between);
-                with_strips -= is_between && life.last == last ? program_[place].bytes() : 0;
+                const bool is_between = found_in(buffer, made.between);
+                with_strips -= is_between && life.last == last ? program_[buffer].bytes() : 0;
                 if (!is_between && life.last < last && !life.kept) {
-                    read.push_back(place);
+                    read.push_back(buffer);
                 }
             }
             now = std::max(now, held_[each.step] - (gives_way ? program_[call.output].bytes() : 0));
         }
         sort_unique(read);
-        return with_strips + sum_in(read, std::size_t{0}, [&](buffer_id place) { return program_[place].bytes(); }) <
+        return with_strips + sum_in(read, std::size_t{0}, [&](buffer_id buffer) { return program_[buffer].bytes(); }) <
                now;
     }
 
@@ -306,9 +306,9 @@ private:
                 contraction call = *alone(each.step);
                 interval& range = call.ranges[std::size_t(each.label)];
                 range = block_of(range, strips, strip);
-                const auto replace = [&](buffer_id& place) {
-                    const auto found = find_in(made.between, place);
-                    place = found == made.between.end() ? place : places[std::size_t(found - made.between.begin())];
+                const auto replace = [&](buffer_id& buffer) {
+                    const auto found = find_in(made.between, buffer);
+                    buffer = found == made.between.end() ? buffer : places[std::size_t(found - made.between.begin())];
                 };
                 std::for_each(call.operands.begin(), call.operands.end(), replace);
                 replace(call.output);

@@ -29,10 +29,10 @@ EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_
 }
 
 /// How often a step names a buffer.
-EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id place) {
+EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id buffer) {
     int times = 0;
     const auto count = [&](const auto& parts) {
-        times += int(count_if_in(parts, [&](const auto& each) { return each.place == place; }));
+        times += int(count_if_in(parts, [&](const auto& each) { return each.buffer == buffer; }));
     };
     count(in.receives);
     count(in.sends);
@@ -89,7 +89,7 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
                                          function_ref<bool(std::size_t)> replaces) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
+    const auto life_of = [&](buffer_id buffer) -> const lifetime& { return alive[std::size_t(buffer)]; };
     for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
         for (const action& done : of_rank.steps[position].work) {
             const auto* const call = std::get_if<contraction>(&done);

@@ -10,20 +10,20 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Bytes that the elements of a message lie side by side in; all of them where they are contiguous.
-EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region) {
-    std::size_t run = place.element_bytes;
+EINPARALLEL_INLINE std::size_t run_bytes(const buffer& holder, const box& region) {
+    std::size_t run = holder.element_bytes;
     std::size_t dimension = region.rank();
     while (dimension > 0) {
         --dimension;
         run *= std::size_t(region.sides[dimension].size());
-        if (region.sides[dimension] != place.region.sides[dimension]) {
+        if (region.sides[dimension] != holder.region.sides[dimension]) {
             break;
         }
     }
     while (dimension > 0 && region.sides[dimension - 1].size() == 1) {
         --dimension;
     }
-    return dimension == 0 ? std::size_t(region.size()) * place.element_bytes : run;
+    return dimension == 0 ? std::size_t(region.size()) * holder.element_bytes : run;
 }
 
 /// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes
@@ -31,13 +31,13 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region)
 void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
                    auto copy) {
     for (message& each : messages) {
-        const buffer& place = of_rank[each.place];
-        const std::size_t bytes = bytes_of(of_rank, each.place, each.region);
-        const std::size_t run = run_bytes(place, each.region);
+        const buffer& holder = of_rank[each.buffer];
+        const std::size_t bytes = bytes_of(of_rank, each.buffer, each.region);
+        const std::size_t run = run_bytes(holder, each.region);
         if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {
-            const buffer_id packed = of_rank.add_buffer(each.region, place.element_bytes);
+            const buffer_id packed = of_rank.add_buffer(each.region, holder.element_bytes);
             copy(packed, each);
-            each.place = packed;
+            each.buffer = packed;
         }
     }
 }
@@ -55,10 +55,10 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         const bool computes =
             detail::any_in(each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
         detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {
-            before.work.emplace_back(local_move{packed, sent.place, sent.region});
+            before.work.emplace_back(local_move{packed, sent.buffer, sent.region});
         });
         detail::pack_messages(of_rank, each.receives, rule, computes, [&](buffer_id packed, const message& received) {
-            behind.work.emplace_back(local_move{received.place, packed, received.region});
+            behind.work.emplace_back(local_move{received.buffer, packed, received.region});
         });
         for (step* const part : {&before, &each, &behind}) {
             if (part == &each || !part->is_idle()) {

@@ -30,8 +30,8 @@ struct buffer {
     /// operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
-    std::vector<index> strides{};     ///< in elements, of memory that is not dense; the executor's to say
-    std::vector<buffer_id> pieces{};  ///< of what has no memory of its own: the buffers that it lies in
+    std::vector<index> strides{};    ///< in elements, of memory that is not dense; the executor's to say
+    std::vector<buffer_id> joins{};  ///< of what has no memory of its own: the buffers that it lies in
     /// The vertex of the plan whose elements it has; none: parts of sums, copies.
     std::size_t tensor = std::size_t(-1);
 
@@ -69,7 +69,7 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
 EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges);
 
 /// Strides of a buffer's elements.
-EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
+EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& holder);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -78,7 +78,7 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
 /// never to oneself.
 struct message {
     int peer = 0;
-    buffer_id place = no_buffer;
+    buffer_id buffer = no_buffer;
     box region;
     std::size_t elements = 0;  ///< number of the description of its elements, in a table of who carries it
 };
@@ -165,14 +165,14 @@ struct step {
     [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty(); }
 
     /// Adds messages, and moves of this rank's own elements, where the region is not empty.
-    EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region) {
+    EINPARALLEL_INLINE void send(int peer, buffer_id buffer, const box& region) {
         if (!region.empty()) {
-            sends.push_back({peer, place, region});
+            sends.push_back({peer, buffer, region});
         }
     }
-    EINPARALLEL_INLINE void receive(int peer, buffer_id place, const box& region) {
+    EINPARALLEL_INLINE void receive(int peer, buffer_id buffer, const box& region) {
         if (!region.empty()) {
-            receives.push_back({peer, place, region});
+            receives.push_back({peer, buffer, region});
         }
     }
     EINPARALLEL_INLINE void move(buffer_id into, buffer_id from, const box& region,
@@ -215,23 +215,23 @@ struct program {
 namespace EINPARALLEL_DETAIL {
 
 /// Bytes of the elements of `region` in buffer `place`.
-inline std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
-    return std::size_t(region.size()) * of_rank[place].element_bytes;
+inline std::size_t bytes_of(const program& of_rank, buffer_id buffer, const box& region) {
+    return std::size_t(region.size()) * of_rank[buffer].element_bytes;
 }
 
 /// A part of a buffer.
-struct buffer_part {
-    buffer_id place = no_buffer;
+struct buffer_region {
+    buffer_id buffer = no_buffer;
     box region;
 };
 
 struct accesses {
-    std::vector<buffer_part> reads;  ///< of a contraction: its operands, in their order
-    std::vector<buffer_part> writes;
+    std::vector<buffer_region> reads;  ///< of a contraction: its operands, in their order
+    std::vector<buffer_region> writes;
 };
 
 /// How a box of a buffer lies.
-EINPARALLEL_INLINE laid_block lay_out(const buffer& place, const box& region);
+EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region);
 
 /// Says of all actions how their blocks lie and what their kernels read, for as long as buffers keep their strides and
 /// the program is not copied. @pre it has its vertices

@@ -10,8 +10,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
-    return place.strides.empty() ? dense_strides(place.region) : place.strides;
+EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& holder) {
+    return holder.strides.empty() ? dense_strides(holder.region) : holder.strides;
 }
 
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
@@ -46,23 +46,23 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 }
 
 /// A box of a buffer.
-EINPARALLEL_INLINE laid_block lay_out(const buffer& place, const box& region) {
-    laid_block laid{0, strides_of(place)};
-    if (!place.region.empty()) {
-        laid.offset = offset_of(region, place.region, laid.strides) * index(place.element_bytes);
+EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region) {
+    laid_block laid{0, strides_of(holder)};
+    if (!holder.region.empty()) {
+        laid.offset = offset_of(region, holder.region, laid.strides) * index(holder.element_bytes);
     }
     return laid;
 }
 
 /// What a kernel reads of a buffer, with a stride for each label.
-EINPARALLEL_INLINE laid_block lay_out_read(const buffer& place, const operand_read& read,
+EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_read& read,
                                            const std::vector<interval>& ranges) {
     laid_block laid{0, std::vector<index>(read.labels.size())};
-    index first = read.at.strides_along(read.labels, place.region, strides_of(place), laid.strides);
+    index first = read.at.strides_along(read.labels, holder.region, strides_of(holder), laid.strides);
     for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
         first += ranges[std::size_t(read.labels[dimension])].begin * laid.strides[dimension];
     }
-    laid.offset = place.region.empty() ? 0 : first * index(place.element_bytes);
+    laid.offset = holder.region.empty() ? 0 : first * index(holder.element_bytes);
     return laid;
 }
 
@@ -75,11 +75,11 @@ EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     laid.first = list_of(call.ranges, &interval::begin);
     laid.output = lay_out(of_rank[call.output], touched.writes.front().region);
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const buffer& place = of_rank[call.operands[operand]];
+        const buffer& holder = of_rank[call.operands[operand]];
         const operand_read* const read = call.read_of(form, operand);
         const bool is_viewed = read != nullptr && !read->at.is_plain();
-        laid.operands.push_back(is_viewed ? lay_out_read(place, *read, call.ranges)
-                                          : lay_out(place, touched.reads[operand].region));
+        laid.operands.push_back(is_viewed ? lay_out_read(holder, *read, call.ranges)
+                                          : lay_out(holder, touched.reads[operand].region));
         laid.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
                                  laid.operands.back().strides);
     }
@@ -105,7 +105,7 @@ EINPARALLEL_INLINE void prepare(program& of_rank) {
 namespace einparallel {
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.place, sent.region); };
+    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.buffer, sent.region); };
     return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
         return again && each.once ? 0 : detail::sum_in(each.sends, std::size_t{0}, bytes);
     });

@@ -1,7 +1,7 @@
 #pragma once
 // The sink that records: the steps of one rank for one vertex, by phase.
 
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -88,13 +88,13 @@ public:
     /// halves are contiguous and large enough (buffer::lender): in role 0 in its second half, in role 1 in the first.
     EINPARALLEL_INLINE buffer_id add_half(const replica_ring& ring, int role, const box& half, buffer_id output) {
         const std::size_t bytes = work_->output_bytes;
-        const buffer_id place = program_.add_buffer(half, bytes);
+        const buffer_id half_buffer = program_.add_buffer(half, bytes);
         if (role < 2 && halves_are_contiguous(ring.piece(0), *ring.resting.cut()) &&
             half.size() <= ring.half(0, 1 - role).size()) {
-            program_[place].lender = output;
-            program_[place].lender_offset = role == 1 ? 0 : std::size_t(ring.half(0, 0).size()) * bytes;
+            program_[half_buffer].lender = output;
+            program_[half_buffer].lender_offset = role == 1 ? 0 : std::size_t(ring.half(0, 0).size()) * bytes;
         }
-        return place;
+        return half_buffer;
     }
 
     void repeat(std::size_t phase, int first, int end, auto body) {
@@ -135,8 +135,8 @@ public:
         const std::vector<const operand_read*> all = form.all_reads();
         const auto buffers_of = [&](const operand_read& read) {
             const buffer_id block = blocks_[read.operand];
-            const std::vector<buffer_id>& pieces = program_[block].pieces;
-            return pieces.empty() ? std::vector<buffer_id>{block} : pieces;
+            const std::vector<buffer_id>& joined = program_[block].joins;
+            return joined.empty() ? std::vector<buffer_id>{block} : joined;
         };
         std::vector<boxed_read> boxed(2 * all.size());  // by read, and behind them where their conditions hold
         std::vector<const boxed_read*> reads(boxed.size());
@@ -166,9 +166,9 @@ public:
                     while (outside < read.elsewhere.size() && !(is_in_box(number) && is_in_box(all.size() + number))) {
                         number = other + outside++;
                     }
-                    const std::size_t place = found[number];
+                    const std::size_t found_in_box = found[number];
                     call.outside.push_back(outside);
-                    call.operands.push_back(buffers_of(*all[number])[place == in_no_box ? 0 : place]);
+                    call.operands.push_back(buffers_of(*all[number])[found_in_box == in_no_box ? 0 : found_in_box]);
                     other += read.elsewhere.size();
                 }
                 now.work.emplace_back(std::move(call));

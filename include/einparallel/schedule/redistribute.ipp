@@ -38,11 +38,11 @@ EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution&
     const box had = from.held_by(rank);
     const std::vector<int> readers = to.ranks_meeting(had);
     step moving{.phase = first_phase};
-    std::vector<buffer_id> pieces(detail::found_in(rank, readers) ? 1 : 0, resting);
+    std::vector<buffer_id> joined(detail::found_in(rank, readers) ? 1 : 0, resting);
     for (const box& each : halo_of(rank)) {
-        pieces.push_back(of_rank.add_buffer(each, of_rank[resting].element_bytes));
+        joined.push_back(of_rank.add_buffer(each, of_rank[resting].element_bytes));
         for (const int owner : from.ranks_meeting(each)) {
-            moving.receive(owner, pieces.back(), intersect(from.held_by(owner), each));
+            moving.receive(owner, joined.back(), intersect(from.held_by(owner), each));
         }
     }
     for (const int reader : readers) {
@@ -53,11 +53,11 @@ EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution&
     if (!moving.is_idle()) {
         of_rank.steps.push_back(std::move(moving));
     }
-    if (pieces.size() == 1) {
-        return pieces.front();
+    if (joined.size() == 1) {
+        return joined.front();
     }
     const buffer_id read = of_rank.add_buffer(no_box(had.rank()), of_rank[resting].element_bytes);
-    of_rank[read].pieces = std::move(pieces);
+    of_rank[read].joins = std::move(joined);
     return read;
 }
 

@@ -33,7 +33,7 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
         }
     }
     distribution made(bounds, read);
-    if (!form.lies_in_pieces(operand)) {
+    if (!form.is_joined(operand)) {
         for (int rank = 0; rank < ranks.size(); ++rank) {
             box around = made.held_by(rank);
             for (box inner; !around.empty() && inner != around;) {

@@ -11,8 +11,8 @@
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
+#include <einparallel/kernel/joined.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
-#include <einparallel/kernel/pieces.ipp>
 #include <einparallel/kernel/product/blas.ipp>
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>

@@ -20,9 +20,9 @@
 #include <einparallel/graph/inputs.ipp>
 #include <einparallel/graph/names.ipp>
 #include <einparallel/graph/network.ipp>
-#include <einparallel/graph/part.ipp>
 #include <einparallel/graph/product_tree.ipp>
 #include <einparallel/graph/record.ipp>
+#include <einparallel/graph/section.ipp>
 #include <einparallel/graph/text.ipp>
 #include <einparallel/graph/vertex.ipp>
 #include <einparallel/io/box_reader.ipp>

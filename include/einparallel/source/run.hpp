@@ -7,8 +7,8 @@
 #include <einparallel/data/collect.ipp>
 #include <einparallel/data/evaluate.ipp>
 #include <einparallel/data/execute.ipp>
+#include <einparallel/data/local_tensor.ipp>
 #include <einparallel/data/own_layout.ipp>
-#include <einparallel/data/part.ipp>
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
 #include <einparallel/data/save.ipp>

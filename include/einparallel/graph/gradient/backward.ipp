@@ -233,7 +233,7 @@ private:
                     step *= extent;
                 }
                 const term_id extreme = statement.add({made, out}, type);
-                const term_id here = terms.call(op_code::place, places, {x, extreme, place});
+                const term_id here = terms.call(op_code::position, places, {x, extreme, place});
                 const term_id first = statement.add({statement.reduce(here, reduction::min, out), out}, places);
                 return chosen(truth(place, first), g, zero);
             }

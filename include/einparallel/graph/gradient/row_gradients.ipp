@@ -197,8 +197,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     std::vector<label_id> own;  // the same in the vertex's numbers
     for (std::size_t dimension = 0; dimension < x.size(); ++dimension) {
         const bool is_known = any_in(operands, [&](const auto& each) { return found_in(x[dimension], each.labels); });
-        const bool is_place = std::size_t(x[dimension]) + count >= names.size();
-        if (x[dimension] != no_label && (is_known || is_place) && !found_in(x[dimension], kept)) {
+        const bool is_position = std::size_t(x[dimension]) + count >= names.size();
+        if (x[dimension] != no_label && (is_known || is_position) && !found_in(x[dimension], kept)) {
             kept.push_back(x[dimension]);
             own.push_back(reads[0].labels[dimension]);
         }
@@ -221,7 +221,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
             const std::array<recording_builder::operand_type, 2> read{
                 recording_builder::operand_type{made.operands[0], x}, {made.operands[1], made.form.operands[1]}};
             const std::shared_ptr<vertex> places = recording_builder(own_names).ranked(
-                recording_builder::last_vertex{}, out, read, ranked_work_of<T, place_of_rank>());
+                recording_builder::last_vertex{}, out, read, ranked_work_of<T, position_of_rank>());
             const std::vector<data_index> indices{{element_type_of<index>(), made.extents[std::size_t(along)],
                                                    made.form.names[std::size_t(along)] + "'"}};
             std::vector<label_id> into = x;

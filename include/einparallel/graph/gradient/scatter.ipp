@@ -3,7 +3,7 @@
 #include <einparallel/graph/gradient/scatter.hpp>
 
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/part.hpp>
+#include <einparallel/graph/section.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -219,7 +219,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     const std::vector<index> own_extents =
         list_of(own, [&](label_id label) { return statement.extents()[std::size_t(label)]; });
     const inverse_map part = inverse(left.numbered(own), own_extents);
-    const std::string failure = failure_of_part(part, false);
+    const std::string failure = failure_of_section(part, false);
     expect(failure.empty(), failure);
     const std::vector<index_function>& solved_at = part.at.functions;
     const std::size_t rank = left.functions.size();

@@ -92,7 +92,7 @@ private:
                 const std::byte* const right = y.at(at[y_slot] + first * moves[y_slot]);
                 small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
                 const auto add_up = [&](index part, index parts) {
-                    const even_part own(stretches, part, parts);
+                    const even_share own(stretches, part, parts);
                     for (index number = own.begin; number < own.end; ++number) {
                         const index start = number * stretch;
                         const index terms = std::min(stretch, length - start);

@@ -149,8 +149,8 @@ private:
         a.lay_out(tables, depth_);
         b.lay_out(tables + a.most + depth_, depth_);
         walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, at,
-             even_part(m_.block_count(), grid.row_of(part), grid.rows),
-             even_part(n_.block_count(), grid.column_of(part), grid.columns));
+             even_share(m_.block_count(), grid.row_of(part), grid.rows),
+             even_share(n_.block_count(), grid.column_of(part), grid.columns));
     }
 
     /// Stretches of memory that are read soon, of so many bytes, at these offsets in elements.
@@ -163,7 +163,7 @@ private:
 
         /// Asks for this part of them, so that memory answers while the caller computes.
         void ask(index part, index parts) const {
-            const even_part own(count, part, parts);
+            const even_share own(count, part, parts);
             for (index each = own.begin; each < own.end; ++each) {
                 const std::byte* const first = start + offsets[each] * element;
                 for (index at = 0; at < bytes; at += 64) {
@@ -183,7 +183,7 @@ private:
     }
 
     void walk(std::byte* packed_a, std::byte* packed_b, micro_panels& a_panels, micro_panels& b_panels, index* tables,
-              const operands& at, const even_part& rows, const even_part& columns) const {
+              const operands& at, const even_share& rows, const even_share& columns) const {
         gemm_blocks m(m_, a_panels.most, tables, a_panels.width);
         gemm_blocks n(n_, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
         gemm_blocks next(n_, b_panels.most, tables + 2 * (a_panels.most + b_panels.most), b_panels.width,

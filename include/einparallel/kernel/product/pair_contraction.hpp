@@ -184,7 +184,7 @@ private:
         const index pieces = nest.hook == nullptr ? 1 : std::max<index>(most, 1);
         for_each_point(nest, batch, 1, [&](const index* at) {
             for (index piece = 0; piece < pieces; ++piece) {
-                const even_part own(length, piece, pieces);
+                const even_share own(length, piece, pieces);
                 gemm_axis::loop m = call.m.loops[0];
                 gemm_axis::loop n = call.n.loops[0];
                 (by_rows ? m : n).extent = own.end - own.begin;

@@ -105,7 +105,7 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
     const index count = odometer(nest, loops).size() * length;
     const index most = work == 0 ? length : units_between_reports(work);
     on_threads(threads, [&](index part, index parts) {
-        const even_part own(count, part, parts);
+        const even_share own(count, part, parts);
         odometer point(nest, loops);
         index at[3] = {0, 0, 0};
         point.go_to(own.begin / length, at);

@@ -73,9 +73,9 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
                     found = row_function_of<0, unchanged, To, T>();
                 }
             });
-        } else if (code == op_code::place) {
+        } else if (code == op_code::position) {
             if constexpr (std::is_floating_point_v<T>) {
-                found = row_function_of<0, place_of, index, T, T, index>();
+                found = row_function_of<0, position_where, index, T, T, index>();
             }
         }
         with_functor(op_functors(), code, [&]<class Function>(Function functor) {

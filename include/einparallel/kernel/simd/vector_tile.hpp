@@ -128,15 +128,16 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         typename some_lanes<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
         constexpr index wide = Bytes / index(sizeof(T));
-        using loose_part = typename some_lanes<Bytes>::loose;
+        using loose_vector = typename some_lanes<Bytes>::loose;
         typename some_lanes<Bytes>::vector right[Parts];
         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-            right[part] = *reinterpret_cast<const loose_part*>(row_of_b + (part + 1 < Parts ? part * wide : last_of_b));
+            right[part] =
+                *reinterpret_cast<const loose_vector*>(row_of_b + (part + 1 < Parts ? part * wide : last_of_b));
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
                 if constexpr (Batch) {
-                    sums[row][part] += *reinterpret_cast<const loose_part*>(rows_of_a[row] + along_a) * right[part];
+                    sums[row][part] += *reinterpret_cast<const loose_vector*>(rows_of_a[row] + along_a) * right[part];
                 } else {
                     sums[row][part] += rows_of_a[row][along_a] * right[part];
                 }
@@ -159,7 +160,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         static_assert(!Batch || Parts == 2);
         constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));  // columns of a vector
         using part_vector = typename some_lanes<Bytes>::vector;
-        using loose_part = typename some_lanes<Bytes>::loose;
+        using loose_vector = typename some_lanes<Bytes>::loose;
         const small_step* const along = call.along;
         const index stretch = call.even;
         const index depth = call.k;
@@ -206,7 +207,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 if (add) {  // all are read before any is written: rows may be copies
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            sums[row][part] += *reinterpret_cast<const loose_part*>(
+                            sums[row][part] += *reinterpret_cast<const loose_vector*>(
                                 into + (c_rows[row] + (part + 1 < Parts ? part * wide : last_of_c)));
                         }
                     }
@@ -215,7 +216,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     T* row_of_c = into + c_rows[row];
                     __asm__("" : "+r"(row_of_c));
                     EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                        *reinterpret_cast<loose_part*>(row_of_c + (part + 1 < Parts ? part * wide : last_of_c)) =
+                        *reinterpret_cast<loose_vector*>(row_of_c + (part + 1 < Parts ? part * wide : last_of_c)) =
                             sums[row][part];
                     }
                 }

@@ -57,13 +57,13 @@ void rank_row(const ranked_row& row) {
 struct ranked_work {
     element_type element;  ///< of X
     element_type made;     ///< of Z
-    bool is_place = false;
+    bool is_position = false;
     void (*row)(const ranked_row&) = nullptr;
 };
 template <class T, class Function>
 ranked_work ranked_work_of() {
-    using Out = std::conditional_t<Function::is_place, index, T>;
-    return {element_type_of<T>(), element_type_of<Out>(), Function::is_place, &rank_row<T, Function::is_place>};
+    using Out = std::conditional_t<Function::is_position, index, T>;
+    return {element_type_of<T>(), element_type_of<Out>(), Function::is_position, &rank_row<T, Function::is_position>};
 }
 
 /// What is wrong with so many elements of a row; empty where nothing is.

@@ -39,7 +39,7 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
     op_program program(reduction::unknown, std::array{work.element, element_type_of<index>()});
     const op_register read[] = {0, 1};
     op_function function;
-    function.name = work.is_place ? "place_of_largest" : "largest";
+    function.name = work.is_position ? "place_of_largest" : "largest";
     program.call(function, work.made, work.made, read);
     // Of a point of both labels; a comparison or so for each element of a row.
     const double operations = 4.0 / double(std::max<index>(count, 1));

@@ -65,8 +65,8 @@ enum class op_code : std::uint8_t {
     equal,          ///< a = b
     not_equal,      ///< a ≠ b
     // three
-    choice,  ///< of a bool and two of the result's type: a ? b : c
-    place    ///< of two of one type and an index: a == b or a is NaN ? c : the largest index
+    choice,   ///< of a bool and two of the result's type: a ? b : c
+    position  ///< of two of one type and an index: a == b or a is NaN ? c : the largest index
 };
 
 namespace detail {
@@ -78,7 +78,7 @@ enum class type_role : std::uint8_t {
     divides,     ///< of its operands' own type, where these are integers
     compares,    ///< of its operands' own type; bool
     chooses,     ///< the condition is of a type of its own
-    places,      ///< an index
+    positions,   ///< an index
     fractions,   ///< integers become double
     magnitude,   ///< of complex numbers real
     foreign      ///< of a functor of the user's
@@ -167,12 +167,12 @@ inline constexpr auto operations = [] {
         {equal, "==", 2, compares, any, 8},
         {not_equal, "!=", 2, compares, any, 8},
         {choice, "where", 3, chooses, any, 8, false, "", "a g 0 where", "a 0 g where"},
-        {place, "place", 3, places, ordered, 8},
+        {position, "place", 3, positions, ordered, 8},
     });
 }();
 
 static_assert([] {
-    bool in_order = operations.size() == std::size_t(op_code::place) + 1;
+    bool in_order = operations.size() == std::size_t(op_code::position) + 1;
     for (std::size_t number = 0; number < operations.size(); ++number) {
         in_order = in_order && std::size_t(operations[number].code) == number;
     }

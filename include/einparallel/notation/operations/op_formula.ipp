@@ -12,7 +12,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An expression in words, and how strongly its loosest operator binds.
-struct formula_part {
+struct formula_term {
     enum strength_type { sum, product, whole };
 
     std::string text;
@@ -26,9 +26,9 @@ EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
 }
 
 /// a + b, a*b: with the parentheses that are needed and no others.
-EINPARALLEL_INLINE formula_part infix_part(std::string_view infix, formula_part a, formula_part b) {
+EINPARALLEL_INLINE formula_term infix_part(std::string_view infix, formula_term a, formula_term b) {
     const bool is_product = infix == "*" || infix == "/" || infix == "%";
-    const formula_part::strength_type own = is_product ? formula_part::product : formula_part::sum;
+    const formula_term::strength_type own = is_product ? formula_term::product : formula_term::sum;
     const bool ordered = infix != "+" && infix != "*";
     const auto in_parentheses = [](const std::string& text) { return std::string("(").append(text).append(")"); };
     std::string text = a.strength < own ? in_parentheses(a.text) : std::move(a.text);
@@ -40,10 +40,10 @@ EINPARALLEL_INLINE formula_part infix_part(std::string_view infix, formula_part 
 
 /// name(a, b, …); |a|, −a for what has such a notation. A name ending in `-` is that of a function of the difference of
 /// two.
-EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<formula_part> arguments) {
+EINPARALLEL_INLINE formula_term call_part(std::string_view name, std::vector<formula_term> arguments) {
     if (name == "neg") {
-        const bool apart = arguments[0].strength == formula_part::sum || arguments[0].text.starts_with('-');
-        return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_part::product};
+        const bool apart = arguments[0].strength == formula_term::sum || arguments[0].text.starts_with('-');
+        return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_term::product};
     }
     if (name.find_first_not_of("+-*/%<=>!") == std::string_view::npos && arguments.size() == 2) {
         return infix_part(name, std::move(arguments[0]), std::move(arguments[1]));
@@ -87,8 +87,8 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
 }
 
 /// ⊗. Operands without a name have a letter.
-EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<const std::string> names) {
-    std::vector<formula_part> parts;
+EINPARALLEL_INLINE formula_term formula_of(const op_program& shown, std::span<const std::string> names) {
+    std::vector<formula_term> parts;
     const std::vector<op_instruction>& instructions = shown.instructions();
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
@@ -111,7 +111,7 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
                               std::move(arguments)));
         }
     }
-    return parts.empty() ? formula_part() : std::move(parts.back());
+    return parts.empty() ? formula_term() : std::move(parts.back());
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -123,10 +123,10 @@ EINPARALLEL_INLINE std::string op_program::formula() const {
 }
 
 EINPARALLEL_INLINE std::string op_program::formula(std::span<const std::string> names, bool aggregates) const {
-    const detail::formula_part shown = detail::formula_of(*this, names);
+    const detail::formula_term shown = detail::formula_of(*this, names);
     const std::string by(aggregates ? detail::reduction_row_of(reduction_).word : "");
     return !aggregates                                   ? shown.text
-           : shown.strength == detail::formula_part::sum ? by + "(" + shown.text + ")"
+           : shown.strength == detail::formula_term::sum ? by + "(" + shown.text + ")"
                                                          : by + " " + shown.text;
 }
 

@@ -67,7 +67,7 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
         return as(result, arguments[0]);
     } else {
         const detail::type_role role = detail::operation_of(function.code).role;
-        const bool as_they_are = role == detail::type_role::magnitude || role == detail::type_role::places;
+        const bool as_they_are = role == detail::type_role::magnitude || role == detail::type_role::positions;
         const element_type computed = detail::compares(function.code) ? compared : result;
         for (std::size_t place = 0; place < arguments.size(); ++place) {
             const bool is_condition = role == detail::type_role::chooses && place == 0;
@@ -212,7 +212,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
         code == op_code::argument   ? of[0] == type
         : code == op_code::cast     ? of[0] != type && (of[0].kind != 'c' || type.kind == 'c' || type.kind == 'b')
         : code == op_code::absolute ? type == (computed.kind == 'c' ? element_type{'f', computed.bytes / 2} : computed)
-        : code == op_code::place    ? of[1] == computed && of[2] == type && (type.kind == 'i' || type.kind == 'u')
+        : code == op_code::position ? of[1] == computed && of[2] == type && (type.kind == 'i' || type.kind == 'u')
                                     : !detail::compares(code) || type == element_type_of<bool>();
     if (!fits || !detail::computes_in(code, computed) || !statement.empty()) {
         return false;

@@ -235,7 +235,7 @@ struct choice : coded<op_code::choice> {
 };
 
 /// Where an extreme element is: its index, or one beyond all others. A NaN is as extreme as it gets.
-struct place_of : coded<op_code::place> {
+struct position_where : coded<op_code::position> {
     template <class A, class Index>
     EINPARALLEL_HOST_DEVICE constexpr Index operator()(A a, A extreme, Index at) const {
         return a == extreme || a != a ? at : std::numeric_limits<Index>::max();
@@ -245,11 +245,11 @@ struct place_of : coded<op_code::place> {
 /// An element of a row by its rank, the largest first, or its place in the row: a reduction of the row (ep::top_k).
 struct ranked_sum {};
 struct element_of_rank {
-    static constexpr bool is_place = false;
+    static constexpr bool is_position = false;
     constexpr auto operator()(auto a, auto /*rank*/) const { return a; }
 };
-struct place_of_rank {
-    static constexpr bool is_place = true;
+struct position_of_rank {
+    static constexpr bool is_position = true;
     constexpr auto operator()(auto /*a*/, auto rank) const { return rank; }
 };
 

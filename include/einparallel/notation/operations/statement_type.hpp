@@ -118,7 +118,7 @@ constexpr auto brought_by_join() {
         return std::type_identity<brought<counted_type<Arguments...>>>();
     } else if constexpr (role == type_role::compares) {
         return std::type_identity<brought<bool>>();
-    } else if constexpr (role == type_role::places) {
+    } else if constexpr (role == type_role::positions) {
         return std::type_identity<brought<index>>();
     } else if constexpr (role == type_role::fractions) {
         return std::type_identity<brought<fraction_t<Values>, Numbers>>();
@@ -150,7 +150,7 @@ template <class Over, class X, class Ranks>
 struct brought_by<reduce_node<ranked_sum, Over, join_node<element_of_rank, X, Ranks>>>
     : std::type_identity<brought<own_type<X>>> {};
 template <class Over, class X, class Ranks>
-struct brought_by<reduce_node<ranked_sum, Over, join_node<place_of_rank, X, Ranks>>>
+struct brought_by<reduce_node<ranked_sum, Over, join_node<position_of_rank, X, Ranks>>>
     : std::type_identity<brought<index>> {};
 template <class Function, class Over, class Inner>
 struct brought_by<row_node<Function, Over, Inner>> : brought_by<Inner> {};
@@ -169,7 +169,7 @@ inline constexpr bool is_in<T, join_node<Function, Arguments...>> = (role_of<Fun
                                                                      (!std::is_integral_v<T> && !is_complex<T>::value &&
                                                                       role_of<Function>() != type_role::foreign &&
                                                                       role_of<Function>() != type_role::chooses &&
-                                                                      role_of<Function>() != type_role::places &&
+                                                                      role_of<Function>() != type_role::positions &&
                                                                       role_of<Function>() != type_role::compares)) &&
                                                                     (is_in<T, Arguments> && ...);
 template <class T, class Op, class Over, class Inner>

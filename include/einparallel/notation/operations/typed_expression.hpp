@@ -94,7 +94,7 @@ auto typed_node(const join_node<Function, Arguments...>& node) {
         return make_join(node.function, condition,
                          divided_where<true>(typed<T>(argument<1>(node.arguments)), condition),
                          divided_where<false>(typed<T>(argument<2>(node.arguments)), condition));
-    } else if constexpr (role == type_role::places) {
+    } else if constexpr (role == type_role::positions) {
         using Own = own_type<std::remove_cvref_t<decltype(argument<0>(node.arguments))>>;
         return with(std::type_identity<Own>(), std::type_identity<Own>(), std::type_identity<index>());
     } else if constexpr (role == type_role::fractions || role == type_role::orders) {

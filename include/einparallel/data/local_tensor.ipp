@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/data/part.hpp>
+#include <einparallel/data/local_tensor.hpp>
 
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/array/print.hpp>
@@ -30,17 +30,17 @@ EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, 
     copy_box(extents_of(region), element.bytes, destination, dense_strides(region), first(region), strides);
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const distributed_part& given, std::optional<int> root) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const local_tensor& given, std::optional<int> root) {
     return input_vertex(given.where == nullptr ? extents_of(given.elements.held) : bounds_of(given),
                         given.elements.element, std::make_shared<memory_source>(given, root));
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const distributed_part& given) {
+EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const local_tensor& given) {
     return std::make_shared<donation>(donation{given.where == nullptr ? nullptr : input_in_memory(given)});
 }
 
-EINPARALLEL_SELDOM const distributed_part& not_given(const donation& elements) {
-    static const distributed_part nothing;
+EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
+    static const local_tensor nothing;
     expect(!elements.is_begun,
            "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what "
            "it returned, or, where it failed, what was kept");
@@ -84,14 +84,14 @@ EINPARALLEL_SELDOM bool meet(const strided_box& a, const strided_box& b) {
     return a_begin < b_end && b_begin < a_end;
 }
 
-EINPARALLEL_SELDOM strided_box dense_part(const distribution& where, int rank, element_type element,
-                                          std::byte* memory) {
+EINPARALLEL_SELDOM strided_box dense_block(const distribution& where, int rank, element_type element,
+                                           std::byte* memory) {
     const box held = where.held_by(rank);
     return {memory, held, dense_strides(held), element};
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
-EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const distributed_part& part) {
+EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const local_tensor& part) {
     std::shared_ptr<context_state> world = part.world.lock();
     expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
     return world;
@@ -99,7 +99,7 @@ EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const distributed_p
 
 EINPARALLEL_SELDOM std::string check_target(const strided_box& target) {
     const std::string negative = negative_extent(extents_of(target.held));
-    return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides.data())
+    return target.held.nothing || !negative.empty() || !overlaps_itself(extents_of(target.held), target.strides.data())
                ? negative
                : "the view has strides by which several of its elements share one place";
 }
@@ -119,7 +119,7 @@ EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& in
 }
 
 /// The space of the memory that a part lies in.
-EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
+EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tensor& part) {
     if (!part.elements.is_on_device) {
         return {std::shared_ptr<const void>(), &the_host};
     }
@@ -135,8 +135,8 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const distribute
 }
 
 /// The part itself where MPI reads and writes its memory on the host and nothing else may, else dense memory for it.
-EINPARALLEL_SELDOM distributed_part room_on_host(const distributed_part& part, bool is_shared = false) {
-    distributed_part made = part;
+EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& part, bool is_shared = false) {
+    local_tensor made = part;
     if (!part.elements.held.empty() && (part.elements.is_on_device || is_backwards(part.elements) || is_shared)) {
         const auto block = shared_block(space_of(part)->on_host(), part.elements.bytes());
         made.elements = {block->data(), part.elements.held, dense_strides(part.elements.held), part.elements.element};
@@ -145,25 +145,25 @@ EINPARALLEL_SELDOM distributed_part room_on_host(const distributed_part& part, b
     return made;
 }
 
-EINPARALLEL_SELDOM distributed_part on_host(const distributed_part& part, bool is_shared) {
-    distributed_part made = room_on_host(part, is_shared);
+EINPARALLEL_SELDOM local_tensor on_host(const local_tensor& part, bool is_shared) {
+    local_tensor made = room_on_host(part, is_shared);
     if (made.elements.data != part.elements.data) {
         copy_in(*space_of(part), made.elements, part.elements);
     }
     return made;
 }
 
-EINPARALLEL_SELDOM void write_back(const distributed_part& part, const distributed_part& copied) {
+EINPARALLEL_SELDOM void write_back(const local_tensor& part, const local_tensor& copied) {
     if (copied.elements.data != part.elements.data) {
         copy_in(*space_of(part), part.elements, copied.elements);
     }
 }
 
-EINPARALLEL_SELDOM std::ostream& print_part(std::ostream& stream, const distributed_part& part) {
+EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_tensor& part) {
     if (part.where == nullptr) {
         return stream << "a handle on nothing";
     }
-    const distributed_part here = on_host(part);
+    const local_tensor here = on_host(part);
     const box& held = here.elements.held;
     if (held.rank() == 0 && !held.empty()) {
         return print_elements(stream, here.elements.element, here.elements.data, {}, {});

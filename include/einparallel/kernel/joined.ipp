@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/pieces.hpp>
+#include <einparallel/kernel/joined.hpp>
 
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -77,27 +77,27 @@ EINPARALLEL_INLINE void cut_into_boxes(
     compute(compute);
 }
 
-EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const block_call&)> work) {
-    if (all_in(call.operands, [](const strided_block& each) { return each.pieces == nullptr; })) {
+EINPARALLEL_INLINE void split_at_joins(const block_call& call, function_ref<void(const block_call&)> work) {
+    if (all_in(call.operands, [](const strided_block& each) { return each.joined == nullptr; })) {
         work(call);
         return;
     }
     const std::vector<interval> ranges = list_of(call.extents, [](index extent) { return interval{0, extent}; });
     const std::vector<const boxed_read*> reads =
-        list_of(call.operands, [](const strided_block& each) -> const boxed_read* { return each.pieces; });
-    const auto compute = [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
+        list_of(call.operands, [](const strided_block& each) -> const boxed_read* { return each.joined; });
+    const auto compute = [&](const std::vector<interval>& own, std::span<const std::size_t> found, bool combines) {
         small_vector<index, 16> extents;
         small_vector<index, 16> starts;
-        for (const interval range : part) {
+        for (const interval range : own) {
             extents.push_back(range.size());
             starts.push_back(range.begin);
         }
-        // The first element of the part.
-        const auto go_to_part = [&](strided_block& block) {
+        // The first element of the ranges.
+        const auto go_to_ranges = [&](strided_block& block) {
             index offset = 0;
             for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
                 const label_id label = block.labels[dimension];
-                offset += label == no_label ? 0 : part[std::size_t(label)].begin * block.strides[dimension];
+                offset += label == no_label ? 0 : own[std::size_t(label)].begin * block.strides[dimension];
             }
             block.data = static_cast<std::byte*>(block.data) + offset * index(block.element.bytes);
         };
@@ -105,21 +105,21 @@ EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const
         std::vector<std::vector<index>> strides(operands.size());
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
             strided_block& block = operands[operand];
-            if (const operand_pieces* const from = block.pieces; from != nullptr) {
+            if (const joined_blocks* const from = block.joined; from != nullptr) {
                 std::vector<index>& along = strides[operand];
                 along.assign(block.labels.size(), 0);
                 block = {from->elsewhere, block.element, block.labels, along};
-                if (const std::size_t place = found[operand]; place != in_no_box) {
-                    const operand_pieces::piece& read = from->pieces[place];
-                    const index first = from->at.strides_along(block.labels, from->boxes[place], read.strides, along);
+                if (const std::size_t number = found[operand]; number != in_no_box) {
+                    const joined_blocks::block& read = from->blocks[number];
+                    const index first = from->at.strides_along(block.labels, from->boxes[number], read.strides, along);
                     block = {static_cast<const std::byte*>(read.data) + first * index(block.element.bytes),
                              block.element, block.labels, along};
                 }
             }
-            go_to_part(block);
+            go_to_ranges(block);
         }
         strided_block output = call.output;
-        go_to_part(output);
+        go_to_ranges(output);
         work({{extents.data(), extents.size()},
               operands,
               output,

@@ -1,6 +1,5 @@
 #pragma once
-// Operands that do not lie in one block of memory: a call that reads them is computed in parts, each of which reads one
-// block.
+// Operands joined of several blocks of memory: a call that reads them becomes calls that read one block each.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/affine_map.hpp>
@@ -21,26 +20,26 @@ struct boxed_read {
 };
 inline constexpr std::size_t in_no_box = std::size_t(-1);
 
-/// Calls `work` for parts of the call on these ranges, by label, in each of which every read is in one box, whose
-/// number is said, or in none. Null: no such read. Ascending along every label: a part `combines` where the ones before
-/// have written its output.
+/// Calls `work` for the smaller ranges of these, by label, in each of which every read is in one box, whose number is
+/// said, or in none. Null: no such read. Ascending along every label: a call `combines` where the ones before have
+/// written its output.
 EINPARALLEL_INLINE void cut_into_boxes(
     const std::vector<interval>& ranges, std::span<const boxed_read* const> reads, label_span output,
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work);
 
-/// A tensor that is read at functions of a call's labels, and lies in pieces; where there is no piece, its elements are
-/// all one value.
-struct operand_pieces : boxed_read {
-    struct piece {
+/// A tensor that is read at functions of a call's labels, and lies in several blocks; where there is none, its elements
+/// are all one value.
+struct joined_blocks : boxed_read {
+    struct block {
         const void* data = nullptr;    ///< its first element
         std::vector<index> strides{};  ///< in elements
     };
 
-    std::vector<piece> pieces;  ///< by box
+    std::vector<block> blocks;  ///< by box
     const void* elsewhere = nullptr;
 };
 
-/// Calls `work` for parts of the call that read one piece of every operand.
-EINPARALLEL_INLINE void in_parts(const block_call& call, function_ref<void(const block_call&)> work);
+/// Calls `work` with calls that together are this one, each of which reads one block of every operand.
+EINPARALLEL_INLINE void split_at_joins(const block_call& call, function_ref<void(const block_call&)> work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

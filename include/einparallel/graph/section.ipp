@@ -1,10 +1,10 @@
 #pragma once
 
-#include <einparallel/graph/part.hpp>
+#include <einparallel/graph/section.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::string failure_of_part(const inverse_map& part, bool once) {
+EINPARALLEL_SELDOM std::string failure_of_section(const inverse_map& part, bool once) {
     return !part.is_solved
                ? "einsum: on the left of what is recorded a label stands with 1 or -1 in some dimension: elsewhere an "
                  "integer tensor of indices says where elements go"

@@ -25,9 +25,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
 template <class Done, class... Indices>
-struct labels_of_part : std::type_identity<Done> {};
+struct labels_of_section : std::type_identity<Done> {};
 template <class... Done, class Index, class... More>
-struct labels_of_part<label_list<Done...>, Index, More...> {
+struct labels_of_section<label_list<Done...>, Index, More...> {
     template <class Labels>
     struct of {
         using type = label<char('0' + sizeof...(Done))>;
@@ -37,7 +37,8 @@ struct labels_of_part<label_list<Done...>, Index, More...> {
     struct of<label_list<L>> {
         using type = L;
     };
-    using type = typename labels_of_part<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
+    using type =
+        typename labels_of_section<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
 };
 
 /// Labels for what is summed.
@@ -48,7 +49,7 @@ struct summed_labels<std::index_sequence<Position...>>
     : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
 /// What is wrong with a part that is written there; empty where nothing is. @param once  no element is written twice
-EINPARALLEL_INLINE std::string failure_of_part(const inverse_map& part, bool once);
+EINPARALLEL_INLINE std::string failure_of_section(const inverse_map& part, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -67,18 +68,17 @@ class tensor_target;
 /// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
 /// elements in the part and those of the old one elsewhere; the handle then stands for that.
 template <class T, std::size_t Rank, class Read, class... Indices>
-class tensor_part : public written_leaf<tensor_part<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
+class tensor_section : public written_leaf<tensor_section<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
 public:
     using labels = typename Read::labels;
-    using tensor_part::written_leaf::written_leaf;
-    using tensor_part::written_leaf::operator=;
+    using tensor_section::written_leaf::written_leaf;
+    using tensor_section::written_leaf::operator=;
 
     template <assignment How, class E>
     void take(const E& right) const {
         using Statement = statement<labels, E>;
-        using Written =
-            typename labels_of_part<label_list<>,
-                                    std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
+        using Written = typename labels_of_section<
+            label_list<>, std::remove_cvref_t<decltype(as_index(std::declval<const Indices&>()))>...>::type;
         const std::shared_ptr<vertex> whole = handle_of(tensor_operand<T, Rank>{this->handle_->node()});
         const resolution<Statement, tensor_leaves> found(this->read(), right);
         using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;  // what is added is not yet rounded
@@ -86,7 +86,7 @@ public:
         const affine_map left = map_of<typename Statement::ids>(this->read());
         const inverse_map part = inverse(left.numbered(Statement::ids::template ids<labels>), assigned->bounds);
         const std::string failure =
-            !found.failure().empty() ? found.failure() : failure_of_part(part, How == assignment::set);
+            !found.failure().empty() ? found.failure() : failure_of_section(part, How == assignment::set);
         if (!failure.empty()) {
             *this->handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
             this->handle_->node()->failure = failure;

@@ -54,11 +54,11 @@ struct block_cycles {
 };
 
 /// The elements of a distribution that a rank holds, dense in `memory`.
-EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
-                                          std::byte* memory = nullptr);
+EINPARALLEL_INLINE strided_box dense_block(const distribution& where, int rank, element_type element,
+                                           std::byte* memory = nullptr);
 
 /// One rank's part of a tensor.
-struct distributed_part {
+struct local_tensor {
     std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
     strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other
     std::shared_ptr<const distribution> where;
@@ -70,11 +70,11 @@ struct distributed_part {
 };
 
 /// The whole tensor's extents. @pre the part is no handle on nothing
-inline const std::vector<index>& bounds_of(const distributed_part& part) {
+inline const std::vector<index>& bounds_of(const local_tensor& part) {
     return part.cyclic ? part.cyclic->extents : part.where->bounds();
 }
 
-inline const distributed_part& checked(const distributed_part& part) {
+inline const local_tensor& checked(const local_tensor& part) {
     expect(part.where != nullptr, "distributed: this handle holds nothing");
     return part;
 }
@@ -82,17 +82,17 @@ inline const distributed_part& checked(const distributed_part& part) {
 /// The same elements where MPI reads them: in place, or a dense copy of those on a device (pinned), with a negative
 /// stride (Open MPI 4.1 gets those wrong for elements of a byte), or in memory that is written meanwhile. Local.
 /// @throws error where no run on their device has begun on the context, or it is gone; cuda_error
-EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part, bool is_shared = false);
+EINPARALLEL_INLINE local_tensor on_host(const local_tensor& part, bool is_shared = false);
 /// Copies what on_host(part) returned, changed or not, to where the elements are.
-EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied);
+EINPARALLEL_INLINE void write_back(const local_tensor& part, const local_tensor& copied);
 EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
-EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part);
+EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& part);
 
 /// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
 /// ranks. @pre the part is no handle on nothing
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given,
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const local_tensor& given,
                                                            std::optional<int> root = std::nullopt);
 
 /// Elements that a run may write over: ep::bind(W, std::move(w)).
@@ -100,9 +100,9 @@ struct donation {
     std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies in their place
     bool is_begun = false;            ///< a run has begun with them: the handle has them no longer
 };
-EINPARALLEL_INLINE std::shared_ptr<donation> donated(const distributed_part& given);
+EINPARALLEL_INLINE std::shared_ptr<donation> donated(const local_tensor& given);
 /// The elements, as long as they are the handle's. @throws error
-EINPARALLEL_INLINE const distributed_part& not_given(const donation& elements);
+EINPARALLEL_INLINE const local_tensor& not_given(const donation& elements);
 
 /// What is wrong with memory to write to; empty where nothing is.
 EINPARALLEL_INLINE std::string check_target(const strided_box& target);
@@ -114,10 +114,10 @@ namespace einparallel {
 /// A value for a placeholder, or the memory for an output, types erased: what ep::bind and ep::into return and a run
 /// takes.
 struct binding {
-    std::shared_ptr<vertex> placeholder;                     ///< what is bound
-    std::shared_ptr<vertex> value;                           ///< where its elements come from
-    std::shared_ptr<const detail::distributed_part> into{};  ///< of an output: where they go
-    std::shared_ptr<detail::donation> gives{};               ///< of a value that a run may write over
+    std::shared_ptr<vertex> placeholder;                 ///< what is bound
+    std::shared_ptr<vertex> value;                       ///< where its elements come from
+    std::shared_ptr<const detail::local_tensor> into{};  ///< of an output: where they go
+    std::shared_ptr<detail::donation> gives{};           ///< of a value that a run may write over
 
     /// True for an output.
     [[nodiscard]] bool is_output() const { return into != nullptr; }
