@@ -1,11 +1,13 @@
 // What is computed in the memory of an operand, and what is not.
 
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace in_place_test {
@@ -15,6 +17,7 @@ using namespace einparallel;
 
 const box square{{{0, 8}, {0, 8}}, false};
 const box row{{{0, 8}}, false};
+const std::shared_ptr<const kernel> work = detail::make_product_kernel<double>(1.0, 2);
 
 /// ij,j->ij of buffers 0 and 1 to buffer 2, whose elements another call adds up to buffer 3.
 struct one_call {
@@ -34,9 +37,8 @@ struct one_call {
     contraction& call() { return std::get<contraction>(made.steps[1].work[0]); }
 
     buffer_id lender() {
-        detail::compute_in_place(
-            made, [&](std::size_t vertex) -> const einsum_form& { return forms[vertex]; },
-            [](std::size_t) { return false; });
+        made.vertices = {{"y", work.get(), forms[0]}, {"z", work.get(), forms[1]}};
+        detail::compute_in_place(made);
         CHECK(made[3].lender == no_buffer);
         return made[2].lender;
     }
@@ -151,8 +153,8 @@ TEST_CASE("one after the other they lie in the first one's memory, or in the fir
                               {contraction{0, {number - 1}, number, {{0, 8}, {0, 8}}, write_mode::overwrite}}});
     }
     const einsum_form form{{"i", "j"}, {{0, 1}}, {0, 1}};
-    detail::compute_in_place(
-        made, [&](std::size_t) -> const einsum_form& { return form; }, [](std::size_t) { return false; });
+    made.vertices = {{"y", work.get(), form}};
+    detail::compute_in_place(made);
     CHECK(plan_arena(made).bytes == 512);
     CHECK(plan_arena(made).offsets == std::vector<std::size_t>{0, 0, 0, 0});
     const arena_plan planned = plan_arena(made, [](buffer_id number) { return number == 0; });

@@ -47,7 +47,7 @@ auto evaluate_on(context& world, const options& asked, const auto&... arguments)
         }
     };
     (take(arguments), ...);
-    const results all = carry_out(decompose_on(world, asked, outputs), world, bound);
+    const results all = carry_out(plan_on(world, asked, outputs), world, bound);
     const auto result = [&](const auto& argument) {
         if constexpr (requires { argument.node(); }) {
             return std::tuple{all.get(argument)};

@@ -47,7 +47,7 @@ EINPARALLEL_SELDOM void evaluate_in_place(context& world, const options& asked, 
                 until_planned.pinned.push_back(each.placeholder.get());
             }
         }
-        return decompose_on(world, asked, made);
+        return plan_on(world, asked, made);
     }();
     static_cast<void>(carry_out(planned, world, outputs));
 }

@@ -169,7 +169,7 @@ EINPARALLEL_VIRTUAL std::unique_ptr<prepared_call> device_space::decide(const ke
 }
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
-    call.how != nullptr ? call.how->run(call) : contract(work, decide_on_device(work, call), call);
+    contract(work, decide_on_device(work, call), call);
 }
 
 EINPARALLEL_INLINE void device_space::contract(const kernel& work, const device_decision& decided,

@@ -84,9 +84,7 @@ struct vertex : detail::not_copied {
     /// True for an operand that is read at functions of labels, which is no tensor and stands in no graph.
     [[nodiscard]] bool is_view() const { return work == nullptr && !operands.empty(); }
     /// An einsum's label that may be cut: ⊕ puts results of its parts together.
-    [[nodiscard]] bool may_cut(label_id label) const {
-        return work->takes_parts() || (form.in_output(label) && (work->replaces() || form.in_operand(0, label)));
-    }
+    [[nodiscard]] bool may_cut(label_id label) const { return work->may_cut(form, label); }
     /// A contraction of two tensors of which the user fixed nothing.
     [[nodiscard]] bool is_free_contraction() const {
         return work != nullptr && work->is_contraction() && form.is_plain() && !constraints.pin &&

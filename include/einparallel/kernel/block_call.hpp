@@ -86,7 +86,6 @@ struct block_call {
     write_mode mode = write_mode::overwrite;
     progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
     index_span first{};             ///< where the block begins along each label, for sentences; none: at 0
-    prepared_call* how = nullptr;   ///< null: still to be decided
 };
 
 }  // namespace einparallel

@@ -120,9 +120,6 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     options other = asked;
     other.memory_limit = 0;
     plan best = best_plan(graph, other);
-    if (limit == 0) {
-        return {std::move(best)};
-    }
     std::optional<double> bound = best.lower_bound();
     plan_builder::made_for(best, asked, bound);
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
@@ -171,7 +168,10 @@ namespace einparallel {
 EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
-    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
+    const auto plan_of = [&](const detail::einsum_graph& ordered) {
+        return asked.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, asked)}
+                                       : detail::plan_within(ordered, asked);
+    };
     detail::limited_plan found =
         asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
     if (asked.order != order::best_plan) {

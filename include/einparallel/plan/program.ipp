@@ -45,21 +45,14 @@ public:
             const buffer_id buffer = place_of(copy);
             written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(buffer) : buffer);
         }
-        const auto form_of = [&](std::size_t number) -> const einsum_form& {
-            return plan_.vertices()[number].work.form;
-        };
-        fuse_softmax(written_, form_of, [&](std::size_t number) -> const op_program& {
-            return plan_.vertices()[number].origin->work->program();
+        written_.vertices = list_of(plan_.vertices(), [](const planned_vertex& each) {
+            return called_vertex{{}, each.origin->work.get(), each.work.form};
         });
-        const auto replaces = [&](std::size_t number) { return plan_.vertices()[number].origin->work->replaces(); };
+        fuse_softmax(written_);
         constexpr std::size_t strip = std::size_t{16} << 20;  // enough for a device's calls, too
-        const auto may_cut = [&](std::size_t number, label_id label) {
-            const running_labels& running = form_of(number).running;
-            return plan_.vertices()[number].origin->may_cut(label) && label != running.sums && label != running.terms;
-        };
         const std::size_t limit = plan_.asked().memory_limit;
-        compute_in_strips(written_, form_of, replaces, may_cut, limit == 0 ? strip : std::min(strip, limit / 16 + 1));
-        compute_in_place(written_, form_of, replaces);
+        compute_in_strips(written_, limit == 0 ? strip : std::min(strip, limit / 16 + 1));
+        compute_in_place(written_);
         return std::move(written_);
     }
 

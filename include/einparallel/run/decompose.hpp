@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -20,11 +19,10 @@ namespace EINPARALLEL_DETAIL {
 
 using planned_outputs = std::vector<std::shared_ptr<vertex>>;
 
-/// The plan that `make` makes on every rank of the context, where it is the same on all. Rules are not compared, what
-/// they make is. Collective.
-EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
-                                function_ref<plan(const options&, const planned_outputs&)> make);
-EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs);
+/// The plan of the search, or by the rule where there is one, where it is the same on all ranks of the context. Rules
+/// are not compared, what they make is. Collective.
+EINPARALLEL_INLINE plan plan_on(const context& world, options asked, const planned_outputs& outputs,
+                                const cutting_rule* rule = nullptr);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -36,7 +34,7 @@ inline namespace EINPARALLEL_WAY {
 /// different things, and whatever the planner throws
 template <detail::Tensors First, detail::Tensors... More>
 [[nodiscard]] plan decompose(const context& world, const options& asked, const First& output, const More&... more) {
-    return detail::decompose_on(world, asked, detail::nodes_of(output, more...));
+    return detail::plan_on(world, asked, detail::nodes_of(output, more...));
 }
 /// The same with the default options.
 template <detail::Tensors First, detail::Tensors... More>
@@ -56,8 +54,7 @@ detail::refused decompose(const context& /*world*/, const detail::anything (&/*n
 template <detail::Tensors First, detail::Tensors... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule, const First& output,
                              const More&... more) {
-    return detail::plan_on(world, "plan_with", asked, detail::nodes_of(output, more...),
-                           [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
+    return detail::plan_on(world, asked, detail::nodes_of(output, more...), &rule);
 }
 /// The same with the default options.
 template <detail::Tensors First, detail::Tensors... More>

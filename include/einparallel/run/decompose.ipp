@@ -14,9 +14,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The plan that `make` makes on every rank of the context. Collective.
-EINPARALLEL_SELDOM plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
-                                function_ref<plan(const options&, const planned_outputs&)> make) {
+EINPARALLEL_SELDOM plan plan_on(const context& world, options asked, const planned_outputs& outputs,
+                                const cutting_rule* rule) {
+    const char* const who = rule == nullptr ? "decompose" : "plan_with";
     const exclusive guard(*world.state(), who);
     agree_on_graph(world, asked, outputs);
     plan made;
@@ -26,7 +26,7 @@ EINPARALLEL_SELDOM plan plan_on(const context& world, const char* who, options a
                 {who, ": options.processes is ", asked.processes, ", the context has ", world.size(),
                  world.size() == 1 ? " rank" : " ranks"});
         asked.processes = world.size();
-        made = make(asked, outputs);
+        made = rule == nullptr ? decompose_vertices(asked, outputs) : plan_vertices_with(asked, *rule, outputs);
         require(made.processes() == asked.processes, {who, ": with powers_of_two the plan is for ", made.processes(),
                                                       " ranks, the context has ", asked.processes});
         signature = fingerprint_of(made);
@@ -34,11 +34,6 @@ EINPARALLEL_SELDOM plan plan_on(const context& world, const char* who, options a
     agree(world.control(), failure, {{signature, who + std::string(": the plan is not the same on all ranks")}});
     made.set_number(++world.state()->plans);
     return made;
-}
-
-EINPARALLEL_SELDOM plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs) {
-    return plan_on(world, "decompose", asked, outputs,
-                   [](const options& all, const planned_outputs& of) { return decompose_vertices(all, of); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -53,9 +53,9 @@ EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
 /// What a rank does for a plan, with what its actions need.
 EINPARALLEL_SELDOM program callable_program(const plan& of, int rank) {
     program made = of.program_of(rank);
-    made.vertices = list_of(of.vertices(), [&](const planned_vertex& each) {
-        return called_vertex{full_name(of, each), each.origin->work.get(), each.work.form};
-    });
+    for (std::size_t number = 0; number < made.vertices.size(); ++number) {
+        made.vertices[number].name = full_name(of, of.vertices()[number]);
+    }
     return made;
 }
 

@@ -127,8 +127,6 @@ public:
     /// For the next run: a result may be written where the elements of input `vertex` lie, at `data`, if these are an
     /// earlier one's and nobody else has a handle on them. True where one is.
     EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data) {
-        const auto form_of = [&](std::size_t number) -> const einsum_form& { return program_.vertices[number].form; };
-        const auto replaces = [&](std::size_t number) { return program_.vertices[number].work->replaces(); };
         for (result_memory& of : results_) {
             const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
             constexpr long alone = 2;  // the pool, and the input
@@ -137,8 +135,7 @@ public:
             }
             auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
             if (known == of.may_replace.end()) {
-                known = of.may_replace.insert(
-                    known, {vertex, may_replace(program_, alive_, vertex, of.place, form_of, replaces)});
+                known = of.may_replace.insert(known, {vertex, may_replace(program_, alive_, vertex, of.place)});
             }
             of.given = known->second ? *given : nullptr;
             return known->second;

@@ -69,7 +69,7 @@ public:
             for (const action& done : each.work) {
                 const auto* const call = std::get_if<contraction>(&done);
                 if (call != nullptr && call->rows.along == no_label) {
-                    of_step = std::max(of_step, workspace(*vertex_of(*call).work, described(*call)));
+                    of_step = std::max(of_step, workspace(*vertex_of(*call).work, call->laid->call));
                 }
             }
             most.workspace = std::max(most.workspace, of_step);
@@ -169,7 +169,7 @@ private:
                     find_if_in(known, [&](const contraction* other) { return are_alike(*call, *other); });
                 std::shared_ptr<prepared_call>& how = call->laid->how;
                 how =
-                    alike != known.end() ? (*alike)->laid->how : space.decide(*vertex_of(*call).work, described(*call));
+                    alike != known.end() ? (*alike)->laid->how : space.decide(*vertex_of(*call).work, call->laid->call);
                 workspace_ = std::max(workspace_, how == nullptr ? 0 : how->workspace);
                 constexpr std::size_t most = 8;
                 if (alike == known.end()) {
@@ -190,7 +190,8 @@ private:
         const bool is_same =
             &work == &other || (work.as<product_work>() != nullptr && other.as<product_work>() != nullptr &&
                                 work.program() == other.program());
-        return is_same && a.is_laid_like(b) && equal_in(a.laid->blocks, b.laid->blocks, has_same_labels);
+        return is_same && a.is_laid_like(b) && has_same_labels(a.laid->call.output, b.laid->call.output) &&
+               equal_in(a.laid->blocks, b.laid->blocks, has_same_labels);
     }
 
     EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
@@ -232,16 +233,20 @@ private:
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
                 laid.blocks[operand].data = laid.operands[operand].in(start_of(call->operands[operand]));
             }
-            laid.blocks.back().data = laid.output.in(start_of(call->output));
-            block_call on_blocks = described(*call);
-            on_blocks.hook = hook;
-            call->rows.along == no_label ? space.contract(work, on_blocks)
-                                         : space.softmax(work.program().type(), on_blocks, call->rows.along);
+            laid.call.output.data = laid.output.in(start_of(call->output));
+            laid.call.hook = hook;
+            call->rows.along != no_label ? space.softmax(work.program().type(), laid.call, call->rows.along)
+            : laid.how != nullptr        ? laid.how->run(laid.call)
+                                         : space.contract(work, laid.call);
         } else if (const auto* const read = std::get_if<read_source>(&done)) {
             const buffer& into = of_rank()[read->into];
-            if (!is_borrowed(read->into)) {
-                bring(space, *sources_[read->vertex], into.region, start_of(read->into), into.element_bytes);
+            const source& origin = *sources_[read->vertex];
+            if (is_borrowed(read->into)) {
+                return;
             }
+            space.is_host() && !origin.is_on_device()
+                ? origin.read(into.region, start_of(read->into))
+                : bring(space, origin, into.region, start_of(read->into), into.element_bytes);
         } else if (const auto& moved = std::get<local_move>(done); !moved.region.empty()) {
             const box_pair boxes{moved.extents,         moved.laid.in(start_of(moved.into)),
                                  moved.laid.strides,    moved.laid_in.in(start_of(moved.from)),
@@ -252,18 +257,6 @@ private:
     }
 
     std::byte* start_of(buffer_id number) const { return starts()[std::size_t(number)]; }
-
-    /// A call on the blocks, where they were last.
-    static block_call described(const contraction& call) {
-        const laid_call& laid = *call.laid;
-        return {laid.extents,
-                {laid.blocks.data(), laid.operands.size()},
-                laid.blocks.back(),
-                call.mode,
-                nullptr,
-                laid.first,
-                laid.how.get()};
-    }
 
     std::size_t staging_;
     std::vector<const source*> sources_;  ///< by vertex

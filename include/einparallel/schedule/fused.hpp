@@ -16,8 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// and nothing else reads or writes C, E and S: has the step of Y read x and write Y, and leaves the others out. Of
 /// rows in more than 48 KiB, the shared memory of a device's block, 1000 at least: one block of a device has each row,
 /// and reads it three times, where a long join of few rows is spread over all blocks. Other ranks notice nothing.
-EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                                     function_ref<const op_program&(std::size_t)> program_of);
+EINPARALLEL_INLINE void fuse_softmax(program& of_rank);
 
 /// Has chains of calls run strip by strip along a label that all of their outputs have: products, what is made of their
 /// elements, sums of that. What one call alone makes and one alone reads is then there for a strip at a time, and all
@@ -25,10 +24,6 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
 /// tensor comes in strips of so many bytes at least, few enough that packing anew what is no part of them, of the
 /// products' operands, takes a few percent of a chain's time; and nothing changes where that would hold no less memory.
 /// Other ranks notice nothing.
-/// @param replaces  as compute_in_place()'s
-/// @param may_cut  whether the parts of a vertex's iteration space along a label may be computed one by one
-EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                                          function_ref<bool(std::size_t)> replaces,
-                                          function_ref<bool(std::size_t, label_id)> may_cut, std::size_t strip_bytes);
+EINPARALLEL_INLINE void compute_in_strips(program& of_rank, std::size_t strip_bytes);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

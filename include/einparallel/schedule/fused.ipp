@@ -52,13 +52,12 @@ EINPARALLEL_INLINE row_read softmax_of(const einsum_form& largest, const einsum_
                : row_read{};
 }
 
-EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                                     function_ref<const op_program&(std::size_t)> program_of) {
+EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
     constexpr index most_bytes = index{48} << 10;
     constexpr index enough_rows = 1000;
     // ⊕ of one operand, or of a function of two.
     const auto computes = [&](const contraction& call, reduction by, op_code code) {
-        const op_program& found = program_of(call.vertex);
+        const op_program& found = of_rank.vertices[call.vertex].work->program();
         if (found.instructions().empty() || found.type().kind != 'f') {
             return false;
         }
@@ -94,9 +93,10 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
             return;
         }
         const buffer_id x = largest->operands[0];
-        const einsum_form& of_e = form_of(exponentials->vertex);
-        const einsum_form& of_y = form_of(quotient.vertex);
-        row_read made = softmax_of(form_of(largest->vertex), of_e, form_of(sums->vertex), of_y);
+        const einsum_form& of_e = of_rank.vertices[exponentials->vertex].form;
+        const einsum_form& of_y = of_rank.vertices[quotient.vertex].form;
+        row_read made =
+            softmax_of(of_rank.vertices[largest->vertex].form, of_e, of_rank.vertices[sums->vertex].form, of_y);
         const box block = region_of(of_y.operands[0], quotient.ranges);
         if (made.along == no_label || block.empty() || block != region_of(of_e.output, exponentials->ranges) ||
             alive[std::size_t(x)].written >= alive[std::size_t(largest->output)].first) {
@@ -133,13 +133,8 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
 /// A chain of calls, each alone in its step, that make what the last of them reads; strips of it.
 EINPARALLEL_INLINE class strip_writer {
 public:
-    strip_writer(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                 function_ref<bool(std::size_t)> replaces, function_ref<bool(std::size_t, label_id)> may_cut,
-                 std::size_t strip_bytes)
+    strip_writer(program& of_rank, std::size_t strip_bytes)
         : program_(of_rank),
-          form_of_(form_of),
-          replaces_(replaces),
-          may_cut_(may_cut),
           strip_bytes_(strip_bytes),
           alive_(lifetimes_of(of_rank)),
           held_(bytes_held(of_rank, alive_, [](buffer_id) { return false; })) {}
@@ -149,7 +144,7 @@ public:
         const contraction* const last = alone(position);
         std::size_t most = 0;
         chain best;
-        for (const label_id label : last == nullptr ? std::vector<label_id>{} : form_of_(last->vertex).output) {
+        for (const label_id label : last == nullptr ? std::vector<label_id>{} : form_of(*last).output) {
             if (chain found; label != no_label && collect(position, label, found)) {
                 const std::size_t strips = strips_of(found);
                 const std::size_t saved = strips < 2 ? 0 : found.bytes - found.bytes / strips;
@@ -182,6 +177,8 @@ private:
         double packed = 0;                   ///< elements of their operands that each strip reads anew
     };
 
+    const einsum_form& form_of(const contraction& call) const { return program_.vertices[call.vertex].form; }
+
     /// The call that is all that a step does.
     const contraction* alone(std::size_t position) const {
         const step& one = program_.steps[position];
@@ -198,8 +195,7 @@ private:
             life.named && life.writers == 1 && life.touches == 2 && !life.kept ? alone(life.first) : nullptr;
         const box& region = program_[buffer].region;
         return made != nullptr && made->output == buffer && read == region && !region.empty() &&
-                       region_of(form_of_(made->vertex).output, made->ranges) == region &&
-                       program_[buffer].lender == no_buffer
+                       region_of(form_of(*made).output, made->ranges) == region && program_[buffer].lender == no_buffer
                    ? life.first
                    : program_.steps.size();
     }
@@ -207,8 +203,9 @@ private:
     /// The chain that ends in a step with a call, cut along a label. False where that may not be.
     bool collect(std::size_t position, label_id label, chain& into) const {
         const contraction& call = *alone(position);
-        const einsum_form& form = form_of_(call.vertex);
-        if (!may_cut_(call.vertex, label) || label == call.rows.along) {
+        const einsum_form& form = form_of(call);
+        if (!program_.vertices[call.vertex].work->may_cut(form, label) || label == form.running.sums ||
+            label == form.running.terms || label == call.rows.along) {
             return false;
         }
         const bool is_softmax = call.rows.along != no_label;
@@ -230,7 +227,7 @@ private:
             if (made == program_.steps.size()) {
                 continue;
             }
-            const label_id own = form_of_(alone(made)->vertex).output[dimension];
+            const label_id own = form_of(*alone(made)).output[dimension];
             if (own != no_label && collect(made, own, into)) {
                 into.between.push_back(buffer);
                 into.dimension.push_back(dimension);
@@ -249,7 +246,7 @@ private:
         const buffer& read = program_[call.operands[operand]];
         const buffer& made = program_[call.output];
         return read.region == made.region && read.element_bytes == made.element_bytes &&
-               is_elementwise_in(call, form_of_(call.vertex), replaces_(call.vertex), operand);
+               is_elementwise_in(program_, call, operand);
     }
 
     /// True where the last step of the chain, with strips of all that is made, holds less than one of its steps does
@@ -325,21 +322,16 @@ private:
     }
 
     program& program_;
-    function_ref<const einsum_form&(std::size_t)> form_of_;
-    function_ref<bool(std::size_t)> replaces_;
-    function_ref<bool(std::size_t, label_id)> may_cut_;
     std::size_t strip_bytes_;
     std::vector<lifetime> alive_;
     std::vector<std::size_t> held_;  // bytes, by step
 };
 
-EINPARALLEL_INLINE void compute_in_strips(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                                          function_ref<bool(std::size_t)> replaces,
-                                          function_ref<bool(std::size_t, label_id)> may_cut, std::size_t strip_bytes) {
+EINPARALLEL_INLINE void compute_in_strips(program& of_rank, std::size_t strip_bytes) {
     if (!any_in(of_rank.buffers, [&](const buffer& each) { return each.bytes() / 2 >= strip_bytes; })) {
         return;
     }
-    strip_writer writer(of_rank, form_of, replaces, may_cut, strip_bytes);
+    strip_writer writer(of_rank, strip_bytes);
     for (std::size_t position = of_rank.steps.size(); position-- > 0;) {
         writer.write(position);
     }

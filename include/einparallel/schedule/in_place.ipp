@@ -21,11 +21,12 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
                  });
 }
 
-EINPARALLEL_INLINE bool is_elementwise_in(const contraction& call, const einsum_form& form, bool replaces,
-                                          std::size_t number) {
+EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contraction& call, std::size_t number) {
+    const auto& [name, work, form] = of_rank.vertices[call.vertex];
     const operand_read* const read = call.read_of(form, number);
-    return !call.rows.labels.empty() ? call.rows.labels == form.output
-                                     : is_elementwise_in(form, replaces, read == nullptr ? number : read->operand);
+    return !call.rows.labels.empty()
+               ? call.rows.labels == form.output
+               : is_elementwise_in(form, work->replaces(), read == nullptr ? number : read->operand);
 }
 
 /// How often a step names a buffer.
@@ -48,8 +49,7 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
 /// names `from` after the first of them has begun, and all that writes `into`. What a call reads twice counts as not
 /// replaced, as search/memory_search foretells it, but where it reads parts of it.
 EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const lifetime> alive, buffer_id from,
-                                    buffer_id into, function_ref<const einsum_form&(std::size_t)> form_of,
-                                    function_ref<bool(std::size_t)> replaces) {
+                                    buffer_id into) {
     const lifetime& life = alive[std::size_t(into)];
     const buffer& read = of_rank[from];
     const buffer& written = of_rank[into];
@@ -66,15 +66,12 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
             if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
                 continue;
             }
-            const einsum_form& form = form_of(call->vertex);
+            const einsum_form& form = of_rank.vertices[call->vertex].form;
             if (form.is_plain() && count_in(call->operands, from) > 1) {
                 return false;
             }
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                readings +=
-                    call->operands[operand] == from && is_elementwise_in(*call, form, replaces(call->vertex), operand)
-                        ? 1
-                        : 0;
+                readings += call->operands[operand] == from && is_elementwise_in(of_rank, *call, operand) ? 1 : 0;
             }
             elements += region_of(form.output, call->ranges).size();
             ++calls;
@@ -86,8 +83,7 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
     return calls == life.writers && elements == written.region.size();
 }
 
-EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of,
-                                         function_ref<bool(std::size_t)> replaces) {
+EINPARALLEL_INLINE void compute_in_place(program& of_rank) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto life_of = [&](buffer_id buffer) -> const lifetime& { return alive[std::size_t(buffer)]; };
     for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
@@ -100,7 +96,7 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
             for (const buffer_id from : call->operands) {
                 // What is kept, a result, or read by anybody else later is there after the last of the calls.
                 if (life_of(from).last == life_of(call->output).written && !life_of(from).input &&
-                    is_replaced(of_rank, alive, from, call->output, form_of, replaces)) {
+                    is_replaced(of_rank, alive, from, call->output)) {
                     of_rank[call->output].lender = from;
                     break;
                 }
@@ -110,13 +106,12 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
 }
 
 EINPARALLEL_INLINE bool may_replace(const program& of_rank, std::span<const lifetime> alive, std::size_t vertex,
-                                    buffer_id result, function_ref<const einsum_form&(std::size_t)> form_of,
-                                    function_ref<bool(std::size_t)> replaces) {
+                                    buffer_id result) {
     for (std::size_t number = 0; number < alive.size(); ++number) {
         const lifetime& life = alive[number];
         if (life.input == vertex && (life.kept || life.writers > 1 ||
                                      (life.last >= alive[std::size_t(result)].first &&
-                                      !is_replaced(of_rank, alive, buffer_id(number), result, form_of, replaces)))) {
+                                      !is_replaced(of_rank, alive, buffer_id(number), result)))) {
             return false;
         }
     }

@@ -52,13 +52,14 @@ struct laid_block {
     [[nodiscard]] std::byte* in(std::byte* start) const { return start == nullptr ? nullptr : start + offset; }
 };
 
-/// A call as it runs.
-struct laid_call {
+/// A call as it runs; `call` refers to the rest.
+struct laid_call : private not_copied {
     std::vector<index> extents{};  ///< of the ranges
     std::vector<index> first{};    ///< where they begin
     laid_block output{};
     std::vector<laid_block> operands{};
-    std::vector<strided_block> blocks{};   ///< the operands and the output, for the kernel
+    std::vector<strided_block> blocks{};  ///< of the operands
+    block_call call{};
     std::shared_ptr<prepared_call> how{};  ///< decided for the memory that it runs in; null: that is no question
 };
 
@@ -196,7 +197,7 @@ struct program {
     std::vector<buffer> buffers;
     std::vector<step> steps;
     std::vector<buffer_id> results;         ///< per output of the plan: this rank's part of it
-    std::vector<called_vertex> vertices{};  ///< by number in the plan, where it is to run
+    std::vector<called_vertex> vertices{};  ///< by number in the plan; with names where it is to run
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }

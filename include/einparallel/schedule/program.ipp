@@ -83,7 +83,8 @@ EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
         laid.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
                                  laid.operands.back().strides);
     }
-    laid.blocks.emplace_back(nullptr, work->element(), form.output, laid.output.strides);
+    laid.call = {laid.extents, laid.blocks, {nullptr, work->element(), form.output, laid.output.strides},
+                 call.mode,    nullptr,     laid.first};
 }
 
 EINPARALLEL_INLINE void prepare(program& of_rank) {

@@ -68,7 +68,7 @@ public:
           decide_(decides),
           keeps_(std::move(keeps)) {}
 
-    void contract(const block_call& call) const { call.how != nullptr ? call.how->run(call) : run_(call, *this); }
+    void contract(const block_call& call) const { run_(call, *this); }
     /// How calls like this one, at other addresses too, are computed by the host; null where that is no question.
     [[nodiscard]] std::unique_ptr<prepared_call> decide(const block_call& call) const {
         return decide_ == nullptr ? nullptr : decide_(call, *this);
@@ -116,10 +116,12 @@ public:
         const auto* const selects = as<detail::select_work>();
         return selects != nullptr && selects->replaces;
     }
-    /// False where ⊕ cannot put results of parts together: contracted labels are never cut, nor is, but where it
-    /// replaces, what the first operand lacks.
-    [[nodiscard]] bool takes_parts() const {
-        return !replaces() && as<detail::running_work>() == nullptr && as<detail::ranked_work>() == nullptr;
+    /// A label of the einsum that may be cut. Where ⊕ cannot put results of parts together, contracted labels are never
+    /// cut, nor is, but where it replaces, what the first operand lacks.
+    [[nodiscard]] bool may_cut(const einsum_form& form, label_id label) const {
+        const bool takes_parts =
+            !replaces() && as<detail::running_work>() == nullptr && as<detail::ranked_work>() == nullptr;
+        return takes_parts || (form.in_output(label) && (replaces() || form.in_operand(0, label)));
     }
 
 private:
