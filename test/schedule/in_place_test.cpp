@@ -1,6 +1,6 @@
 // What is computed in the memory of an operand, and what is not.
 
-#include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/work/work.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
 
@@ -17,7 +17,7 @@ using namespace einparallel;
 
 const box square{{{0, 8}, {0, 8}}, false};
 const box row{{{0, 8}}, false};
-const std::shared_ptr<const kernel> work = detail::make_product_kernel<double>(1.0, 2);
+const std::shared_ptr<const kernel> work = detail::make_product_kernel(1.0, 2);
 
 /// ij,j->ij of buffers 0 and 1 to buffer 2, whose elements another call adds up to buffer 3.
 struct one_call {
