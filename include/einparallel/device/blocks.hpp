@@ -47,7 +47,7 @@ EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_ca
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along);
 
-/// What data choose of a tensor, or where they say that it is replaced: one launch for each part, and a copy of what is
+/// What data choose of a tensor, or where they say that it is replaced: one launch or more, and a copy of what is
 /// replaced where the output is other memory. False, and nothing done, where more than one element may be summed, or
 /// added to what is there.
 EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& work, const block_call& call);

@@ -12,7 +12,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops and tensors of a join, in launches of no more loops and points than one takes: else the parts of one loop.
+/// The loops and tensors of a join, in launches of no more loops and points than one takes: else several along one
+/// loop.
 /// @param nest sorted by the output
 EINPARALLEL_INLINE void visit_cut(index_span bytes, const loop_nest& nest, launch::strided_join work,
                                   join_function visit) {
@@ -34,10 +35,10 @@ EINPARALLEL_INLINE void visit_cut(index_span bytes, const loop_nest& nest, launc
         const index length = has_many_points ? (extent + 1) / 2 : 1;
         const index* const moves = nest.of(loop);
         for (index begin = 0; begin < extent; begin += length) {
-            loop_nest part = nest;
-            part.extents[loop] = std::min(length, extent - begin);
-            if (part.extents[loop] == 1) {
-                part.remove(loop);
+            loop_nest own = nest;
+            own.extents[loop] = std::min(length, extent - begin);
+            if (own.extents[loop] == 1) {
+                own.remove(loop);
             }
             launch::strided_join from = work;
             from.output = static_cast<std::byte*>(work.output) + begin * moves[0] * bytes[0];
@@ -46,7 +47,7 @@ EINPARALLEL_INLINE void visit_cut(index_span bytes, const loop_nest& nest, launc
                     static_cast<const std::byte*>(work.operands[slot - 1]) + begin * moves[slot] * bytes[slot];
             }
             from.combine = work.combine || (begin > 0 && !nest.in_output(loop));
-            visit_cut(bytes, part, from, visit);
+            visit_cut(bytes, own, from, visit);
         }
         return;
     }
@@ -100,8 +101,8 @@ EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, l
         static_cast<void>(code_of(program));  // throws where a device cannot run it
     }
     std::size_t most = 0;
-    for_each_join(program, nest, {}, [&](const launch::strided_join& part) {
-        most = std::max(most, shape_of(part).workspace_bytes(program.type().bytes));
+    for_each_join(program, nest, {}, [&](const launch::strided_join& each) {
+        most = std::max(most, shape_of(each).workspace_bytes(program.type().bytes));
     });
     return most;
 }
@@ -134,10 +135,10 @@ EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type elemen
     work.output = call.output.data;
     work.operands[0] = call.operands[0].data;
     const auto bytes = index(element.bytes);
-    for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join part) {
-        part.extents[part.loops - 1] = loops.lengths[0];
-        std::copy_n(loops.steps, 2, part.strides[part.loops - 1]);
-        launch::softmax(on, part, element);
+    for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join rows) {
+        rows.extents[rows.loops - 1] = loops.lengths[0];
+        std::copy_n(loops.steps, 2, rows.strides[rows.loops - 1]);
+        launch::softmax(on, rows, element);
     });
 }
 
@@ -152,10 +153,10 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
     std::copy(call.extents.begin(), call.extents.end(), extents.begin());
     launch::chosen_index chosen[launch::most_chosen] = {};
     index sizes[2 + launch::most_chosen] = {bytes, bytes};
-    launch::strided_join part;
-    part.output = call.output.data;
-    part.operands[0] = call.operands[0].data;
-    part.combine = work.replaces;  // nothing happens where there is no point
+    launch::strided_join whole;
+    whole.output = call.output.data;
+    whole.operands[0] = call.operands[0].data;
+    whole.combine = work.replaces;  // nothing happens where there is no point
     bool in_output = false;
     for (std::size_t each = 0; each < count; ++each) {
         const label_id label = call.operands[1 + count + each].labels[0];
@@ -165,7 +166,7 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
                         call.extents[std::size_t(label)],
                         {stride_along(call.output, label), stride_along(call.operands[0], label)}};
         sizes[2 + each] = index(work.indices[each].element.bytes);
-        part.operands[1 + each] = call.operands[1 + each].data;
+        whole.operands[1 + each] = call.operands[1 + each].data;
         in_output = in_output || found_in(label, call.output.labels);
         extents[std::size_t(label)] = 1;
     }
@@ -189,14 +190,14 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
                             call.operands.back().steps(),
                             work.element.bytes});
     }
-    for_each_join({sizes, 2 + count}, nest, part, [&](const launch::strided_join& each) {
+    for_each_join({sizes, 2 + count}, nest, whole, [&](const launch::strided_join& each) {
         launch::select(on, each, chosen, work.element.bytes, fills);
     });
     return true;
 }
 
 EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes) {
-    for_each_join(boxes, false, [&](const launch::strided_join& part) { launch::copy(on, part, boxes.element_bytes); });
+    for_each_join(boxes, false, [&](const launch::strided_join& each) { launch::copy(on, each, boxes.element_bytes); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -56,13 +56,13 @@ public:
         return {std::log(abs(a)), std::atan2(a.im_, a.re_)};
     }
     friend EINPARALLEL_HOST_DEVICE complex_pair sqrt(complex_pair a) {
-        const T larger_part = std::sqrt((std::abs(a.re_) + abs(a)) / 2);
-        if (larger_part == T(0)) {
+        const T larger = std::sqrt((std::abs(a.re_) + abs(a)) / 2);
+        if (larger == T(0)) {
             return {T(0), a.im_};
         }
-        const T other = std::abs(a.im_) / (2 * larger_part);
-        return a.re_ >= T(0) ? complex_pair(larger_part, std::copysign(other, a.im_))
-                             : complex_pair(other, std::copysign(larger_part, a.im_));
+        const T other = std::abs(a.im_) / (2 * larger);
+        return a.re_ >= T(0) ? complex_pair(larger, std::copysign(other, a.im_))
+                             : complex_pair(other, std::copysign(larger, a.im_));
     }
     /// (sinh 2x + i sin 2y) / (cosh 2x + cos 2y)
     friend EINPARALLEL_HOST_DEVICE complex_pair tanh(complex_pair a) {

@@ -22,7 +22,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
                                       const launch::device_program* sum, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas) {
     auto* const room = static_cast<std::byte*>(workspace);
-    // Elements on their way between a tensor and the workspace, whose last part is for long sums.
+    // Elements on their way between a tensor and the workspace, whose last bytes are for long sums.
     const auto move = [&](std::size_t slot, std::size_t into_slot, void* into, const void* from, bool combine) {
         const device_contraction::staged& copy = decision.copies[slot];
         loop_nest nest(2);
@@ -38,8 +38,8 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         const device_contraction::staged& last = decision.copies[y_slot];
         work.workspace = room + last.at + (std::size_t(last.elements) * decision.bytes_of(y_slot) + 255) / 256 * 256;
         const std::array<index, 2> bytes{index(decision.bytes_of(z_slot)), index(decision.bytes_of(slot))};
-        for_each_join(bytes, nest, work, [&](const launch::strided_join& part) {
-            copy.sums || combine ? launch::join(on, part, *sum) : launch::copy(on, part, decision.bytes_of(slot));
+        for_each_join(bytes, nest, work, [&](const launch::strided_join& each) {
+            copy.sums || combine ? launch::join(on, each, *sum) : launch::copy(on, each, decision.bytes_of(slot));
         });
     };
     const void* operands[3] = {};
@@ -138,9 +138,9 @@ EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work
         selects != nullptr && select_on_device(on, *selects, call)) {
         return;
     }
-    join_on_device(work.program(), call, workspace, divided, [&](const launch::strided_join& part) {
-        work.on_device() != nullptr ? work.on_device()->join(on, part, work.keeps().front().get())
-                                    : launch::join(on, part, *decided.code);
+    join_on_device(work.program(), call, workspace, divided, [&](const launch::strided_join& each) {
+        work.on_device() != nullptr ? work.on_device()->join(on, each, work.keeps().front().get())
+                                    : launch::join(on, each, *decided.code);
     });
 }
 

@@ -66,7 +66,7 @@ public:
             }
         }
         if (best_.way == device_way::products) {
-            place();
+            lay_out();
         }
         return best_;
     }
@@ -188,14 +188,14 @@ private:
         const auto tiles = [](index value, index tile) { return double((value + tile - 1) / tile); };
         const auto number = [](index value) { return double(value); };
         const double batch = number(product.batch);
-        const double parts =
+        const double blocks =
             tiles(product.m, 64) * tiles(product.n, 64) * batch * std::max(1.0, number(product.k) / 512);
         const double padded = tiles(product.m, 32) * tiles(product.n, 32) * 1024 * number(product.k) * batch * weight();
         const double read = number(product.m) * number(product.k) * (product.a.step == 0 ? 1 : batch) +
                             number(product.k) * number(product.n) * (product.b.step == 0 ? 1 : batch);
         const double written = number(product.m) * number(product.n) * batch;
         const double rate = best_.operand == best_.element ? limits_.multiply_adds : limits_.of_halves;
-        return std::max(padded / (rate * std::min(1.0, parts / limits_.processors)),
+        return std::max(padded / (rate * std::min(1.0, blocks / limits_.processors)),
                         1.15 * (seconds_to_touch(x_slot, read) + seconds_to_touch(z_slot, written)));
     }
 
@@ -252,8 +252,8 @@ private:
         }
     }
 
-    /// Gives the copies their places in the workspace.
-    void place() {
+    /// Lays the copies out in the workspace.
+    void lay_out() {
         constexpr std::size_t line = 256;
         std::size_t sums = 0;
         for (std::size_t slot = 0; slot < 3; ++slot) {

@@ -1,5 +1,5 @@
 #pragma once
-// Transpositions of strided boxes, and copies from or to places that data choose: the bodies of kernels.
+// Transpositions of strided boxes, and copies from or to positions that data choose: the bodies of kernels.
 
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/join_body.hpp>
@@ -29,7 +29,7 @@ struct tiled_copy {
         divisor by_length;
         int length;  ///< in a tile, but the last
         int extent;
-        int place;  ///< stride in shared memory
+        int step;  ///< stride in shared memory
         index strides[2];
     } loop[launch::most_loops];
     std::uint8_t orders[2][launch::most_loops] = {};  ///< the tile's loops by the strides of a side, fastest first
@@ -48,41 +48,41 @@ struct tiled_copy {
             rest = next;
         }
         // Where an element of the tile, counted along a side, lies in shared memory, or −1, and on that side.
-        const auto place_of = [&](int side, int number, index& offset) {
+        const auto slot_of = [&](int side, int number, index& offset) {
             bool is_inside = number < elements;
-            int place = 0;
+            int slot = 0;
             offset = begin[side];
             for (int position = 0; position < tile_loops; ++position) {
                 const auto& along = loop[orders[side][position]];
                 const auto next = int(along.by_length.quotient(std::uint32_t(number)));
                 const int digit = number - next * along.length;
                 is_inside = is_inside && digit < limits[orders[side][position]];
-                place += digit * along.place;
+                slot += digit * along.step;
                 offset += digit * along.strides[side];
                 number = next;
             }
-            return is_inside ? place : -1;
+            return is_inside ? slot : -1;
         };
         auto* const tile = reinterpret_cast<Packet*>(at.shared());
         for (int first = 0; first < elements; first += each * at.threads()) {
             Packet held[each];
-            int places[each];
+            int slots[each];
             for (int number = 0; number < each; ++number) {
                 index offset = 0;
-                places[number] = place_of(1, first + number * at.threads() + at.thread(), offset);
-                held[number] = at.load(places[number] >= 0, from + offset);
+                slots[number] = slot_of(1, first + number * at.threads() + at.thread(), offset);
+                held[number] = at.load(slots[number] >= 0, from + offset);
             }
             for (int number = 0; number < each; ++number) {
-                if (places[number] >= 0) {
-                    tile[places[number]] = held[number];
+                if (slots[number] >= 0) {
+                    tile[slots[number]] = held[number];
                 }
             }
         }
         at.barrier();
         for (int first = 0; first < elements; first += at.threads()) {
             index offset = 0;
-            const int place = place_of(0, first + at.thread(), offset);
-            at.store(place >= 0, into + offset, place >= 0 ? tile[place] : Packet{});
+            const int slot = slot_of(0, first + at.thread(), offset);
+            at.store(slot >= 0, into + offset, slot >= 0 ? tile[slot] : Packet{});
         }
     }
 };
@@ -108,10 +108,10 @@ struct selecting_copy {
         loops.add(false, std::uint32_t(number % points), 1 + count, offsets);
         bool is_here = is_point;
         for (int each = 0; each < count; ++each) {
-            const index place = read(at, is_point, each, offsets[2 + each]) - chosen[each].first;
-            is_here = is_here && place >= 0 && place < chosen[each].size;
-            offsets[0] += is_here ? place * chosen[each].strides[0] : 0;
-            offsets[1] += is_here ? place * chosen[each].strides[1] : 0;
+            const index position = read(at, is_point, each, offsets[2 + each]) - chosen[each].first;
+            is_here = is_here && position >= 0 && position < chosen[each].size;
+            offsets[0] += is_here ? position * chosen[each].strides[0] : 0;
+            offsets[1] += is_here ? position * chosen[each].strides[1] : 0;
         }
         const Packet made = at.load(is_here, from + offsets[1]);
         at.store(is_here || (is_point && fills), into + offsets[0], is_here ? made : Packet{});

@@ -89,7 +89,7 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
     int room = 1;
     for (std::size_t position = 0; position < orders[1].size(); ++position) {
         auto& along = body.loop[orders[1][position]];
-        along.place = room;
+        along.step = room;
         room *= along.length;
         room = position + 1 == in_run ? room | 1 : room;
     }

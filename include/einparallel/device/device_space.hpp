@@ -22,7 +22,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Pinned memory of the host.
 class pinned_space final : public host_space {
 public:
-    /// `of`: the device's, which it is part of.
+    /// `of`: the device's, which it belongs to.
     pinned_space(const memory_space& of, int device) : of_(of), device_(device) {}
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t /*bytes*/) const noexcept override { free_pinned(memory); }
@@ -37,14 +37,14 @@ private:
 struct device_settings {
     int device = 0;
     bool is_direct = false;                             ///< MPI sends from device memory and receives there
-    std::size_t slab = std::size_t{4} << 20;            ///< bytes of the pieces in which elements pass through the host
+    std::size_t slab = std::size_t{4} << 20;            ///< bytes of elements that pass through the host at a time
     device_pool::allocate_function allocate = nullptr;  ///< the application's; null: cudaMalloc
     device_pool::release_function release = nullptr;
 
     friend bool operator==(const device_settings&, const device_settings&) = default;
 };
 
-/// A stream with the events that its latest pieces of work end with.
+/// A stream with the events that its latest work ends with.
 struct device_lane {
     static constexpr std::size_t events = 64;
     stream on;

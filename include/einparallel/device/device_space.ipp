@@ -203,9 +203,9 @@ EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pai
         const op_program program(sum.first, std::array{sum.second});
         combined_by_ = {sum, program.is_opaque() ? nullptr : launch::device_program_of(program)};
     }
-    const auto launch = [&](const launch::strided_join& part) {
-        combined_by_.second == nullptr ? work.on_device()->combine(stream_of(working), part, work.keeps().front().get())
-                                       : launch::join(stream_of(working), part, *combined_by_.second);
+    const auto launch = [&](const launch::strided_join& each) {
+        combined_by_.second == nullptr ? work.on_device()->combine(stream_of(working), each, work.keeps().front().get())
+                                       : launch::join(stream_of(working), each, *combined_by_.second);
     };
     give(working, [&] { for_each_join(boxes, true, launch); });
 }

@@ -44,19 +44,19 @@ struct join_loops {
 struct join_shape {
     std::uint32_t points = 1;
     std::uint32_t terms = 1;        ///< of each; 1 where nothing is summed
-    std::uint32_t pieces = 1;       ///< of a sum
-    std::uint32_t piece_terms = 1;  ///< of each, but the last
+    std::uint32_t splits = 1;       ///< of a sum
+    std::uint32_t split_terms = 1;  ///< of each, but the last
     int across = 1;                 ///< points of a block
     int along = 1;                  ///< threads of a point; powers of two, as across
     bool sums = false;              ///< something is summed
     bool sum_fast = true;           ///< neighbouring threads have neighbouring terms, else neighbouring points
 
     [[nodiscard]] std::size_t workspace_bytes(std::size_t element) const {
-        return pieces == 1 ? 0 : std::size_t{pieces} * points * element;
+        return splits == 1 ? 0 : std::size_t{splits} * points * element;
     }
-    /// Blocks, one for each piece of each group of points, `points_of_thread` of each thread.
+    /// Blocks, one for each split of each group of points, `points_of_thread` of each thread.
     [[nodiscard]] index blocks(index points_of_thread = 1) const {
-        return (points + across * points_of_thread - 1) / (across * points_of_thread) * pieces;
+        return (points + across * points_of_thread - 1) / (across * points_of_thread) * splits;
     }
     [[nodiscard]] int threads() const { return across * along; }
 
@@ -87,17 +87,17 @@ struct join_shape {
 };
 
 /// Without a sum Z = f(x…), or Z ⊕ f(x…), point by point in the order of Z. With one Z = ⊕ f(x…), or Z ⊕ (⊕ f(x…)):
-/// `across` points of a block, each summed by `along` threads, in a fixed order; in pieces, each into a place of its
+/// `across` points of a block, each summed by `along` threads, in a fixed order; in splits, each into memory of its
 /// own, where a sum is long and points are few.
 template <class Program>
 struct join_body {
     static constexpr int operands = Program::most_operands;
 
     Program program;
-    void* output = nullptr;  ///< where there are pieces, dense memory: piece by piece, point by point
+    void* output = nullptr;  ///< where there are splits, dense memory: split by split, point by point
     const void* from[operands] = {};
     join_shape shape{};
-    divisor by_pieces{};
+    divisor by_splits{};
     bool combine = false;
     join_loops<operands> loops{};
 
@@ -105,7 +105,7 @@ struct join_body {
 
 private:
     /// Loads the operands of a point or term. Returns its offset in the output.
-    EINPARALLEL_HOST_DEVICE index load(auto& at, auto& held, int place, bool active, bool term, std::uint32_t number,
+    EINPARALLEL_HOST_DEVICE index load(auto& at, auto& held, int slot, bool active, bool term, std::uint32_t number,
                                        const index (&base)[1 + operands]) const {
         index offsets[1 + operands];
         for (int tensor = 0; tensor <= program.operand_count(); ++tensor) {
@@ -113,7 +113,7 @@ private:
         }
         loops.add(term, number, program.operand_count(), offsets);
         for (int operand = 0; operand < program.operand_count(); ++operand) {
-            program.load(at, held, operand, place, active, from[operand], offsets[1 + operand]);
+            program.load(at, held, operand, slot, active, from[operand], offsets[1 + operand]);
         }
         return offsets[0];
     }
@@ -128,57 +128,56 @@ private:
     EINPARALLEL_HOST_DEVICE void map(auto& at) const {
         const auto threads = std::uint32_t(at.threads());
         const std::uint32_t first = std::uint32_t(at.block()) * (join_points * threads) + std::uint32_t(at.thread());
-        const auto is_inside = [&](int place) { return first + std::uint32_t(place) * threads < shape.points; };
+        const auto is_inside = [&](int slot) { return first + std::uint32_t(slot) * threads < shape.points; };
         auto held = program.begin(at);
         const index base[1 + operands] = {};
         index targets[join_points];
-        for (int place = 0; place < join_points; ++place) {
-            const std::uint32_t number = first + std::uint32_t(place) * threads;
-            targets[place] = load(at, held, place, is_inside(place), false, number, base);
+        for (int slot = 0; slot < join_points; ++slot) {
+            const std::uint32_t number = first + std::uint32_t(slot) * threads;
+            targets[slot] = load(at, held, slot, is_inside(slot), false, number, base);
         }
         unsigned active = 0;
-        for (int place = 0; place < join_points; ++place) {
-            active |= unsigned{is_inside(place)} << place;
+        for (int slot = 0; slot < join_points; ++slot) {
+            active |= unsigned{is_inside(slot)} << slot;
         }
         program.evaluate(held, active);
-        for (int place = 0; place < join_points; ++place) {  // functors see elements alone
-            store(at, is_inside(place), targets[place],
-                  is_inside(place) ? program.result(held, place) : program.identity);
+        for (int slot = 0; slot < join_points; ++slot) {  // functors see elements alone
+            store(at, is_inside(slot), targets[slot], is_inside(slot) ? program.result(held, slot) : program.identity);
         }
     }
 
     EINPARALLEL_HOST_DEVICE void sum(auto& at) const {
         using value = typename Program::value;
         const auto block = std::uint32_t(at.block());
-        const std::uint32_t group = by_pieces.quotient(block);
-        const std::uint32_t piece = block - group * shape.pieces;
+        const std::uint32_t group = by_splits.quotient(block);
+        const std::uint32_t split = block - group * shape.splits;
         const auto lane = std::uint32_t(shape.lane(at.thread()));
         const std::uint32_t point = group * std::uint32_t(shape.across) + std::uint32_t(shape.column(at.thread()));
         index base[1 + operands] = {};
         loops.add(false, point, program.operand_count(), base);
-        const std::uint32_t begin = piece * shape.piece_terms;
-        const std::uint32_t end = begin + shape.piece_terms < shape.terms ? begin + shape.piece_terms : shape.terms;
+        const std::uint32_t begin = split * shape.split_terms;
+        const std::uint32_t end = begin + shape.split_terms < shape.terms ? begin + shape.split_terms : shape.terms;
         value total = program.identity;
         const auto step = std::uint32_t(shape.along);
         for (std::uint32_t term = begin; term < end; term += step * join_points) {
-            const auto number = [&](int place) { return term + std::uint32_t(place) * step + lane; };
+            const auto number = [&](int slot) { return term + std::uint32_t(slot) * step + lane; };
             auto held = program.begin(at);
             unsigned active = 0;
-            for (int place = 0; place < join_points; ++place) {
-                const bool is_inside = number(place) < end && point < shape.points;
-                active |= unsigned{is_inside} << place;
-                load(at, held, place, is_inside, true, number(place), base);
+            for (int slot = 0; slot < join_points; ++slot) {
+                const bool is_inside = number(slot) < end && point < shape.points;
+                active |= unsigned{is_inside} << slot;
+                load(at, held, slot, is_inside, true, number(slot), base);
             }
             program.evaluate(held, active);
-            for (int place = 0; place < join_points; ++place) {
-                if ((active >> place & 1U) != 0) {
-                    total = program.reduce(total, program.result(held, place));
+            for (int slot = 0; slot < join_points; ++slot) {
+                if ((active >> slot & 1U) != 0) {
+                    total = program.reduce(total, program.result(held, slot));
                 }
             }
         }
         total = shape.reduced(at, total, reinterpret_cast<value*>(at.shared()),
                               [&](value a, value b) { return program.reduce(a, b); });
-        store(at, lane == 0 && point<shape.points, shape.pieces> 1 ? index{piece} * shape.points + point : base[0],
+        store(at, lane == 0 && point<shape.points, shape.splits> 1 ? index{split} * shape.points + point : base[0],
               total);
     }
 };

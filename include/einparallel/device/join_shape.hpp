@@ -31,12 +31,12 @@ struct join_code {
 /// @throws error where a device cannot run the program
 EINPARALLEL_INLINE join_code code_of(const op_program& program);
 
-/// @param threads  of a block at most, a power of two; pieces do not depend on it
+/// @param threads  of a block at most, a power of two; splits do not depend on it
 EINPARALLEL_INLINE [[gnu::visibility("default")]] join_shape shape_of(const launch::strided_join& work,
                                                                       int threads = most_threads);
 
-/// Z (⊕)= ⊕ of the pieces in the workspace.
-EINPARALLEL_INLINE [[gnu::visibility("default")]] launch::strided_join sum_of_pieces(const launch::strided_join& work,
+/// Z (⊕)= ⊕ of the splits in the workspace.
+EINPARALLEL_INLINE [[gnu::visibility("default")]] launch::strided_join sum_of_splits(const launch::strided_join& work,
                                                                                      const join_shape& shape);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -22,8 +22,8 @@ inline cell_type cell_type_of(element_type type) {
                 : type.kind == 'i' ? cell_kind::whole
                                    : cell_kind::natural;
     [&]<class... Half>(type_list<Half...> /*halves*/) {
-        int place = 0;
-        ((kind = element_type_of<Half>() == type ? cell_kind(int(cell_kind::half) + place) : kind, ++place), ...);
+        int position = 0;
+        ((kind = element_type_of<Half>() == type ? cell_kind(int(cell_kind::half) + position) : kind, ++position), ...);
     }(half_elements());
     return {kind, std::uint8_t(type.bytes), type.kind == 'b'};
 }
@@ -81,8 +81,8 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     // Registers are used again after their last reader.
     std::vector<std::size_t> last_reader(instructions.size(), 0);
     for (std::size_t number = operands; number < instructions.size(); ++number) {
-        for (int place = 0; place < arity_of(instructions[number].code); ++place) {
-            last_reader[instructions[number].from[std::size_t(place)]] = number;
+        for (int argument = 0; argument < arity_of(instructions[number].code); ++argument) {
+            last_reader[instructions[number].from[std::size_t(argument)]] = number;
         }
     }
     last_reader.back() = instructions.size();
@@ -101,9 +101,9 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
         const number_bits bits = cell_bits(each.bits, type);
         cell_instruction made_of{each.code, type, type, 0, {0, 0, 0}, {bits[0], bits[1]}};
         const int arity = arity_of(each.code);
-        for (int place = 0; place < arity; ++place) {
-            const std::size_t read = each.from[std::size_t(place)];
-            made_of.from[place] = std::uint8_t(register_of[read]);
+        for (int argument = 0; argument < arity; ++argument) {
+            const std::size_t read = each.from[std::size_t(argument)];
+            made_of.from[argument] = std::uint8_t(register_of[read]);
             if (last_reader[read] == number && !found_in(register_of[read], unused)) {
                 unused.push_back(register_of[read]);
             }
@@ -147,7 +147,7 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     const auto power_above = [](index number) {
         return index(std::bit_ceil(std::uint64_t(std::max<index>(number, 1))));
     };
-    const auto parts = [](index number, index length) { return (number + length - 1) / length; };
+    const auto quotient_up = [](index number, index length) { return (number + length - 1) / length; };
     join_shape made;
     made.sums = work.output_loops < work.loops;
     index points = 1;
@@ -157,14 +157,14 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     }
     made.points = std::uint32_t(points);
     made.terms = std::uint32_t(terms);
-    const index all = std::clamp<index>(power_above(parts(points * terms, join_points)), warp_size, threads);
+    const index all = std::clamp<index>(power_above(quotient_up(points * terms, join_points)), warp_size, threads);
     made.across = int(all);
     if (!made.sums) {
         return made;
     }
     made.sum_fast = reads_along_sums(work);
     // Threads of a point: as many as have terms; where points are neighbours, no fewer points than a warp has threads.
-    index along = std::min(power_above(parts(terms, join_points)), all);
+    index along = std::min(power_above(quotient_up(terms, join_points)), all);
     if (made.sum_fast) {
         along = std::max(along, std::min({power_above(terms), index{8}, all}));
     } else {
@@ -173,18 +173,18 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     }
     made.along = int(along);
     made.across = int(all / along);
-    // Pieces where points alone keep few multiprocessors busy; the sums of pieces are shorter.
+    // Splits where points alone keep few multiprocessors busy; the sums of splits are shorter.
     const index least_terms = made.sum_fast ? 4096 : 128;
-    const index groups = parts(points, made.sum_fast ? 1 : warp_size);
+    const index groups = quotient_up(points, made.sum_fast ? 1 : warp_size);
     const index wanted = std::min(enough_blocks / groups, terms / least_terms);
-    const index pieces = wanted >= 4 && terms > enough_blocks ? wanted : 1;
-    const index piece_terms = std::max<index>(parts(terms, pieces), 1);
-    made.piece_terms = std::uint32_t(piece_terms);
-    made.pieces = std::uint32_t(std::max<index>(parts(terms, piece_terms), 1));
+    const index splits = wanted >= 4 && terms > enough_blocks ? wanted : 1;
+    const index split_terms = std::max<index>(quotient_up(terms, splits), 1);
+    made.split_terms = std::uint32_t(split_terms);
+    made.splits = std::uint32_t(std::max<index>(quotient_up(terms, split_terms), 1));
     return made;
 }
 
-EINPARALLEL_INLINE launch::strided_join sum_of_pieces(const launch::strided_join& work, const join_shape& shape) {
+EINPARALLEL_INLINE launch::strided_join sum_of_splits(const launch::strided_join& work, const join_shape& shape) {
     launch::strided_join whole;
     whole.output = work.output;
     whole.operands[0] = work.workspace;
@@ -199,7 +199,7 @@ EINPARALLEL_INLINE launch::strided_join sum_of_pieces(const launch::strided_join
         whole.strides[loop][1] = step;
         step *= work.extents[loop];
     }
-    whole.extents[work.output_loops] = shape.pieces;
+    whole.extents[work.output_loops] = shape.splits;
     whole.strides[work.output_loops][1] = step;
     return whole;
 }

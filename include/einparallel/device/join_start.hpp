@@ -34,7 +34,7 @@ join_loops<Operands> loops_of(const launch::strided_join& work) {
     return loops;
 }
 
-/// Starts it, and where the sums are in pieces, their sum.
+/// Starts it, and where the sums are split, their sum.
 template <class Program>
 void start_join(launch::stream on, const launch::strided_join& work, const Program& program) {
     const int bytes = std::max(program.register_bytes(), int(sizeof(typename Program::value)));
@@ -46,15 +46,15 @@ void start_join(launch::stream on, const launch::strided_join& work, const Progr
            "device: an expression with more values at a time than a device's registers");
     const join_shape shape = shape_of(work, threads);
     join_body<Program> body{program};
-    body.output = shape.pieces > 1 ? work.workspace : work.output;
+    body.output = shape.splits > 1 ? work.workspace : work.output;
     std::copy_n(work.operands, work.operand_count, body.from);
     body.shape = shape;
-    body.by_pieces = divisor(shape.pieces);
-    body.combine = work.combine && shape.pieces == 1;
+    body.by_splits = divisor(shape.splits);
+    body.combine = work.combine && shape.splits == 1;
     body.loops = loops_of<Program::most_operands>(work);
     start(on, body, {shape.blocks(shape.sums ? 1 : join_points), shape.threads(), shape.threads() * bytes});
-    if (shape.pieces > 1) {
-        start_join(on, sum_of_pieces(work, shape), program.of_sums());
+    if (shape.splits > 1) {
+        start_join(on, sum_of_splits(work, shape), program.of_sums());
     }
 }
 

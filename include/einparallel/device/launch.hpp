@@ -1,5 +1,5 @@
 #pragma once
-// The kernels on device memory as plain functions: the only place where work is launched on a device.
+// The kernels on device memory as plain functions: nothing else launches work on a device.
 //
 // Compiled by nvcc once, in einparallel::cuda (source/cuda.hpp); a test links the same bodies run on the processor.
 // Every call returns at once, and its work is done in the order of the stream. Extents and strides are in elements,
@@ -47,18 +47,18 @@ struct strided_join {
 /// Z = X of one operand, whose elements have 1, 2, 4, 8 or 16 bytes: a copy, or a transposition.
 void copy(stream on, const strided_join& work, std::size_t element_bytes);
 
-/// A dimension that data choose a place of, for each point of a launch.
+/// A dimension that data choose a position of, for each point of a launch.
 struct chosen_index {
     element_type element;  ///< of the data: an integer
-    index first;           ///< place of the dimension where the block begins
-    index size;            ///< places of the block
-    index strides[2];      ///< of a place in the output and in the first operand
+    index first;           ///< position in the dimension where the block begins
+    index size;            ///< positions of the block
+    index strides[2];      ///< of a position in the output and in the first operand
 };
 inline constexpr int most_chosen = 4;
 
-/// Z = X at every point of all loops, at the places that the data choose, which are operands 1, 2, …: nothing happens
-/// where the block does not have them, or with `fills` the output, which has no such dimension, is 0. Of points that
-/// name one element any one stays.
+/// Z = X at every point of all loops, at the positions that the data choose, which are operands 1, 2, …: nothing
+/// happens where the block does not have them, or with `fills` the output, which has no such dimension, is 0. Of points
+/// that name one element any one stays.
 void select(stream on, const strided_join& work, const chosen_index* chosen, std::size_t element_bytes, bool fills);
 
 /// A program in device code.

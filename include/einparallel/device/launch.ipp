@@ -19,7 +19,7 @@ void softmax_of(stream on, const strided_join& work) {
     body.output = static_cast<T*>(work.output);
     body.from = static_cast<const T*>(work.operands[0]);
     body.shape = shape_of(work);
-    body.shape.pieces = 1;
+    body.shape.splits = 1;
     std::copy_n(work.strides[rows.loops], 2, body.steps);
     body.loops = loops_of<1>(rows);
     const int threads = body.shape.threads();

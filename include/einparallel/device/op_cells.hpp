@@ -19,7 +19,7 @@
 namespace einparallel::detail {
 
 /// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded: `half` and the
-/// place in half_elements.
+/// position in half_elements.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, whole, natural, half };
 EINPARALLEL_HOST_DEVICE constexpr bool is_integer(cell_kind kind) {
     return kind == cell_kind::whole || kind == cell_kind::natural;
@@ -73,12 +73,12 @@ EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_ty
                                          : bits << unused >> unused;
 }
 
-/// visit(Half()) for the half at a place of the list.
+/// visit(Half()) for the half at a position of the list.
 template <class Half, class... Rest>
-EINPARALLEL_HOST_DEVICE void with_half_at(type_list<Half, Rest...> /*list*/, int place, const auto& visit) {
+EINPARALLEL_HOST_DEVICE void with_half_at(type_list<Half, Rest...> /*list*/, int position, const auto& visit) {
     if constexpr (sizeof...(Rest) > 0) {
-        if (place > 0) {
-            return with_half_at(type_list<Rest...>(), place - 1, visit);
+        if (position > 0) {
+            return with_half_at(type_list<Rest...>(), position - 1, visit);
         }
     }
     visit(Half());

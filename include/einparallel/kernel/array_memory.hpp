@@ -42,11 +42,11 @@ enum class first_elements : std::uint8_t { unwritten, zeros, copies };
 EINPARALLEL_INLINE void* new_elements(index_span extents, std::size_t element_bytes, first_elements are,
                                       const void* from = nullptr);
 
-/// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
-/// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for. From
-/// about a large page on the piece begins with one, and the system is asked for large pages: a strided walk over a
-/// matrix of 2 MiB, as a ring's slices are, waits for page tables otherwise. (A wish: where it is not granted, nothing
-/// is different.)
+/// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer allocation of ordinary
+/// memory, whose beginning is noted in front: allocators keep small ones at hand only where no alignment is asked for.
+/// From about a large page on it begins with one, and the system is asked for large pages: a strided walk over a matrix
+/// of 2 MiB, as rings have them, waits for page tables otherwise. (A wish: where it is not granted, nothing is
+/// different.)
 /// @throws error where there is no memory, which `who` asked for
 EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who = "ep::array");
 

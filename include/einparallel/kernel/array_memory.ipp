@@ -18,8 +18,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Tells AddressSanitizer, where it is linked, that nobody has any business between two places; or that all is well
-/// there.
+/// Tells AddressSanitizer, where it is linked, that nobody has any business between two addresses; or that all is
+/// well there.
 EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_unused]] const std::byte* to,
                                [[maybe_unused]] bool forbidden) {
 #if defined(__GNUC__) && defined(__ELF__)
@@ -102,12 +102,12 @@ EINPARALLEL_INLINE void check_extents(index_span extents) {
     expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
 }
 
-/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the part of
-/// the machine that touches it first. All bits of a zero are zero, whatever the type.
+/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the
+/// processor that touches it first. All bits of a zero are zero, whatever the type.
 EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes) {
     constexpr index page = 4096;
-    on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index part, index parts) {
-        const even_share own((bytes + page - 1) / page, part, parts);
+    on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index share, index shares) {
+        const even_share own((bytes + page - 1) / page, share, shares);
         const index begin = own.begin * page;
         const index count = std::min(own.end * page, bytes) - begin;
         if (from == nullptr) {

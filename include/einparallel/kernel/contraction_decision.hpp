@@ -94,7 +94,7 @@ struct pair_loops {
     contraction_decision decision{};
     write_mode mode;
 
-    /// One of the operands is converted piece by piece as it is read: halves in a product of floats are not.
+    /// One of the operands is converted row by row as it is read: halves in a product of floats are not.
     [[nodiscard]] bool converts(std::size_t slot, element_type type) const {
         const element_type of = operands[slot - 1];
         return of != type && !(type == element_type_of<float>() && is_multiplied_half(of));

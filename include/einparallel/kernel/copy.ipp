@@ -74,7 +74,7 @@ public:
                 made.first = -made.first;
                 made.second = -made.second;
             }
-            if (made.first == element && made.second == element) {  // elements of one piece
+            if (made.first == element && made.second == element) {  // elements side by side
                 element_ *= extent;
             } else {
                 loops.push_back(made);
@@ -87,11 +87,11 @@ public:
 
     void run() const {
         const int threads = total_ < threaded_bytes ? 1 : available_threads();
-        const index pieces = element_ < long_run ? 1 : (element_ + piece - 1) / piece;
-        const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * pieces;
-        on_threads(int(std::min<index>(threads, units)), [&](index part, index parts) {
-            const even_share own(units, part, parts);
-            element_ < long_run ? copy_blocks(own) : copy_runs(own, pieces);
+        const index stretches = element_ < long_run ? 1 : (element_ + stretch - 1) / stretch;
+        const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * stretches;
+        on_threads(int(std::min<index>(threads, units)), [&](index share, index shares) {
+            const even_share own(units, share, shares);
+            element_ < long_run ? copy_blocks(own) : copy_runs(own, stretches);
             if (streams_) {
                 end_streaming();
             }
@@ -101,7 +101,7 @@ public:
 private:
     using loop_list = small_vector<gemm_axis::loop, 12>;
     static constexpr index long_run = 2048;  // bytes
-    static constexpr index piece = 65536;    // bytes of a long run that one thread copies at a time
+    static constexpr index stretch = 65536;  // bytes of a long run that one thread copies at a time
     static constexpr index longest = 512;    // columns or rows of a block
     static constexpr index block_bytes = 131072;
 
@@ -109,12 +109,12 @@ private:
     /// whole cache lines and for what a block costs; a loop that the other side has ends a side.
     void take_apart(const loop_list& loops) {
         enum : std::uint8_t { outside, column, row };
-        small_vector<std::uint8_t, 12> place(loops.size(), outside);
+        small_vector<std::uint8_t, 12> role(loops.size(), outside);
         const auto next_row = [&] {  // the smallest stride of the input that is left
             std::size_t found = loops.size();
             for (std::size_t each = 0; each < loops.size(); ++each) {
                 const index stride = std::abs(loops[each].second);
-                if (place[each] != row && stride != 0 &&
+                if (role[each] != row && stride != 0 &&
                     (found == loops.size() || stride < std::abs(loops[found].second))) {
                     found = each;
                 }
@@ -126,18 +126,18 @@ private:
         bool columns_grow = element_ < long_run;
         bool rows_grow = columns_grow;
         for (std::size_t next = 0; columns_grow || rows_grow;) {
-            columns_grow = columns_grow && lengths[0] < 8192 && next < loops.size() && place[next] == outside;
+            columns_grow = columns_grow && lengths[0] < 8192 && next < loops.size() && role[next] == outside;
             const bool takes_column = columns_grow && (!rows_grow || lengths[0] <= 2 * lengths[1]);
             std::size_t taken = next;
             if (!takes_column) {
                 taken = rows_grow && lengths[1] < (columns_grow ? 4096 : 2048) ? next_row() : loops.size();
-                rows_grow = taken < loops.size() && place[taken] == outside;
+                rows_grow = taken < loops.size() && role[taken] == outside;
                 if (!rows_grow) {
                     continue;
                 }
             }
             next += takes_column ? 1 : 0;
-            place[taken] = takes_column ? column : row;
+            role[taken] = takes_column ? column : row;
             sides[takes_column ? 0 : 1].push_back(loops[taken]);
             lengths[takes_column ? 0 : 1] *= loops[taken].extent;
         }
@@ -149,7 +149,7 @@ private:
         add(columns_, sides[0]);
         add(rows_, sides[1]);
         for (std::size_t each = loops.size(); each-- > 0;) {
-            if (place[each] == outside) {
+            if (role[each] == outside) {
                 outer_.add(loops[each].extent, loops[each].first, loops[each].second);
                 outer_.loops.back().tile = 1;
             }
@@ -194,14 +194,14 @@ private:
         buffer_bytes_ = buffered_ ? row_block * (column_block * element_ + 128) : 0;
     }
 
-    /// Long runs, in pieces.
-    void copy_runs(even_share own, index pieces) const {
+    /// Long runs, a stretch at a time.
+    void copy_runs(even_share own, index stretches) const {
         index none[2];
         const gemm_blocks outer(outer_, 1, none);
         for (index unit = own.begin; unit < own.end; ++unit) {
-            const auto [into, from] = outer.start_of(unit / pieces);
-            const index start = unit % pieces * piece;
-            const auto bytes = std::size_t(std::min(piece, element_ - start));
+            const auto [into, from] = outer.start_of(unit / stretches);
+            const index start = unit % stretches * stretch;
+            const auto bytes = std::size_t(std::min(stretch, element_ - start));
             (streams_ ? functions_.stream : &copy_bytes)(into_ + into + start, from_ + from + start, bytes);
         }
     }
@@ -217,9 +217,9 @@ private:
         const index row_blocks = rows_.block_count();
         const index column_blocks = columns_.block_count();
         const auto start_of = [&](index unit) {
-            gemm_blocks::place start = rows.start_of(unit % row_blocks);
-            for (const gemm_blocks::place& more : {columns.start_of(unit / row_blocks % column_blocks),
-                                                   outer.start_of(unit / (row_blocks * column_blocks))}) {
+            gemm_blocks::offsets start = rows.start_of(unit % row_blocks);
+            for (const gemm_blocks::offsets& more : {columns.start_of(unit / row_blocks % column_blocks),
+                                                     outer.start_of(unit / (row_blocks * column_blocks))}) {
                 start.first += more.first;
                 start.second += more.second;
             }
@@ -228,7 +228,7 @@ private:
         copy_tile tile;
         tile.streams = streams_ && !buffered_;
         tile.bytes = std::size_t(element_);
-        gemm_blocks::place next = start_of(own.begin);
+        gemm_blocks::offsets next = start_of(own.begin);
         for (index unit = own.begin; unit < own.end; ++unit) {
             columns.go_to(unit / row_blocks % column_blocks);
             rows.go_to(unit % row_blocks);
@@ -255,7 +255,7 @@ private:
     }
 
     /// Makes the tile in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
-    /// the output begins. `tight` are the places of elements side by side.
+    /// the output begins. `tight` are the offsets of elements side by side.
     void through_buffer(std::byte* into, const std::byte* from, const copy_tile& tile, const index* tight,
                         const index* buffer_rows, std::byte* buffer) const {
         const tile_side& columns = tile.columns;

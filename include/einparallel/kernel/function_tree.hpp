@@ -1,5 +1,5 @@
 #pragma once
-// The element-wise part of an expression as one function of its operands' elements: the ⊗ of a vertex.
+// The element-wise operations of an expression as one function of its operands' elements: the ⊗ of a vertex.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

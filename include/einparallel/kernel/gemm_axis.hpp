@@ -20,7 +20,7 @@ struct gemm_axis {
         index second;  ///< stride in the other
         index tile;    ///< length in a block
 
-        [[nodiscard]] index parts() const { return (extent + tile - 1) / tile; }
+        [[nodiscard]] index tiles() const { return (extent + tile - 1) / tile; }
     };
 
     index size = 1;
@@ -66,8 +66,8 @@ struct gemm_axis {
                 each.tile = each.extent;
                 continue;
             }
-            const index parts = (each.extent + room - 1) / room;
-            const index even = (each.extent + parts - 1) / parts;
+            const index tiles = (each.extent + room - 1) / room;
+            const index even = (each.extent + tiles - 1) / tiles;
             const index rounded = (even + granule - 1) / granule * granule;
             const index tile = std::min({rounded, std::max(room / granule * granule, each.tile), each.extent});
             block = block / each.tile * tile;
@@ -77,7 +77,7 @@ struct gemm_axis {
         return block;
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] index block_count() const { return product_in(loops, index{1}, &loop::parts); }
+    EINPARALLEL_INLINE [[nodiscard]] index block_count() const { return product_in(loops, index{1}, &loop::tiles); }
 };
 
 /// The indices of a product C(m, n) = Σ_k A(m, k) · B(k, n).
@@ -102,18 +102,18 @@ public:
           lengths_(axis.loops.size(), 0) {}
 
     /// Where a block starts in the two matrices.
-    struct place {
+    struct offsets {
         index first = 0;
         index second = 0;
     };
-    EINPARALLEL_INLINE [[nodiscard]] place start_of(index number) const {
-        place found;
+    EINPARALLEL_INLINE [[nodiscard]] offsets start_of(index number) const {
+        offsets found;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = each.parts();
-            found.first += number % parts * each.tile * each.first;
-            found.second += number % parts * each.tile * each.second;
-            number /= parts;
+            const index tiles = each.tiles();
+            found.first += number % tiles * each.tile * each.first;
+            found.second += number % tiles * each.tile * each.second;
+            number /= tiles;
         }
         return found;
     }
@@ -124,11 +124,11 @@ public:
         bool same = filled_;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = each.parts();
-            const index length = std::min(each.tile, each.extent - number % parts * each.tile);
+            const index tiles = each.tiles();
+            const index length = std::min(each.tile, each.extent - number % tiles * each.tile);
             same = same && lengths_[position] == length;
             lengths_[position] = length;
-            number /= parts;
+            number /= tiles;
         }
         if (!same) {
             fill();
@@ -143,7 +143,7 @@ public:
         fill();
     }
 
-    place start;
+    offsets start;
     index count = 0;
     index filled = 0;  ///< values of first()
     [[nodiscard]] const index* first() const { return first_; }

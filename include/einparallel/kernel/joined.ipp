@@ -13,10 +13,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void cut_into_boxes(
     const std::vector<interval>& ranges, std::span<const boxed_read* const> reads, label_span output,
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
-    std::vector<interval> part = ranges;
-    const auto range = [&](label_id label) -> interval& { return part[std::size_t(label)]; };
-    // Computes apart what reads indices below `place`, from there on, and on both sides.
-    const auto cut = [&](const auto& compute, const index_function& at, index place) {
+    std::vector<interval> within = ranges;
+    const auto range = [&](label_id label) -> interval& { return within[std::size_t(label)]; };
+    // Computes apart what reads indices below `bound`, from there on, and on both sides.
+    const auto cut = [&](const auto& compute, const index_function& at, index bound) {
         label_id along = no_label;
         index factor = 0;
         for (const index_term& term : at.terms) {
@@ -26,13 +26,13 @@ EINPARALLEL_INLINE void cut_into_boxes(
             }
         }
         const interval whole = std::exchange(range(along), {0, 1});
-        const interval others = range_of(at, part);
+        const interval others = range_of(at, within);
         const index rising = std::abs(factor);
         // The first one that is not wholly on the near side, and the first one that is wholly on the far side.
-        index near = factor > 0 ? quotient_above(place - others.end + 1, rising)
-                                : quotient_above(others.begin - place + 1, rising);
+        index near = factor > 0 ? quotient_above(bound - others.end + 1, rising)
+                                : quotient_above(others.begin - bound + 1, rising);
         index far =
-            factor > 0 ? quotient_above(place - others.begin, rising) : quotient_above(others.end - place, rising);
+            factor > 0 ? quotient_above(bound - others.begin, rising) : quotient_above(others.end - bound, rising);
         near = std::clamp(near, whole.begin, whole.end);
         far = std::clamp(far, near, whole.end);
         if (near == whole.begin && far == whole.end) {
@@ -50,14 +50,14 @@ EINPARALLEL_INLINE void cut_into_boxes(
     const auto compute = [&](const auto& again) -> void {
         std::vector<std::size_t> found(reads.size(), in_no_box);
         for (std::size_t number = 0; number < reads.size(); ++number) {
-            if (reads[number] == nullptr || any_in(part, &interval::empty)) {
+            if (reads[number] == nullptr || any_in(within, &interval::empty)) {
                 continue;
             }
             const boxed_read& read = *reads[number];
             const std::vector<index_function>& functions = read.at.functions;
-            const box region{list_of(functions, [&](const index_function& each) { return range_of(each, part); })};
-            for (std::size_t place = 0; place < read.boxes.size(); ++place) {
-                const box common = intersect(read.boxes[place], region);
+            const box region{list_of(functions, [&](const index_function& each) { return range_of(each, within); })};
+            for (std::size_t position = 0; position < read.boxes.size(); ++position) {
+                const box common = intersect(read.boxes[position], region);
                 for (std::size_t dimension = 0; !common.empty() && dimension < region.rank(); ++dimension) {
                     const interval side = region.sides[dimension];
                     const interval inside = common.sides[dimension];
@@ -65,14 +65,14 @@ EINPARALLEL_INLINE void cut_into_boxes(
                         return cut(again, functions[dimension], side.begin < inside.begin ? inside.begin : inside.end);
                     }
                 }
-                found[number] = common.empty() ? found[number] : place;
+                found[number] = common.empty() ? found[number] : position;
             }
         }
         bool combines = false;
-        for (std::size_t label = 0; label < part.size(); ++label) {
-            combines = combines || (part[label].begin > ranges[label].begin && !found_in(label_id(label), output));
+        for (std::size_t label = 0; label < within.size(); ++label) {
+            combines = combines || (within[label].begin > ranges[label].begin && !found_in(label_id(label), output));
         }
-        work(part, found, combines);
+        work(within, found, combines);
     };
     compute(compute);
 }

@@ -66,7 +66,7 @@ struct row_order {
 
     std::size_t inner = none;   ///< the row itself; none where the nest has no loop
     std::size_t second = none;  ///< a loop that continues the row, where it is short
-    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a run of the row, for the cache
     bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
     small_vector<std::size_t, 12> outer_output;      ///< outermost first
     small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's

@@ -101,8 +101,8 @@ EINPARALLEL_INLINE void loop_nest::sort_by(std::size_t slot) {
         }
         return false;
     };
-    for (std::size_t placed = 1; placed < size(); ++placed) {
-        for (std::size_t loop = placed; loop > 0 && before(loop, loop - 1); --loop) {
+    for (std::size_t next = 1; next < size(); ++next) {
+        for (std::size_t loop = next; loop > 0 && before(loop, loop - 1); --loop) {
             std::swap(extents[loop], extents[loop - 1]);
             std::swap_ranges(of(loop), of(loop) + slots, of(loop - 1));
         }
@@ -185,7 +185,7 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
         return order;
     }
     order.second = second_loop(nest, order.inner);
-    // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
+    // Where the row jumps through an operand, each element of it loads a cache line of which the next point along that
     // operand's own contiguous loop wants its share: walk that loop next.
     std::size_t neighbour = row_order::none;
     for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;

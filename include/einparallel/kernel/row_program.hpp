@@ -192,8 +192,8 @@ private:
             using C = typename decltype(computed_type<Function::code, Value, T...>())::type;
             if constexpr (!std::is_void_v<C>) {
                 constexpr unsigned cast = bits_set<!std::is_same_v<C, T>...>();
-                return [&]<std::size_t... Place>(std::index_sequence<Place...> /*all*/) {
-                    ((arguments[Place] = as<C, T, (Numbers >> Place & 1) != 0>(arguments[Place])), ...);
+                return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+                    ((arguments[Position] = as<C, T, (Numbers >> Position & 1) != 0>(arguments[Position])), ...);
                     return push<(Numbers & ~cast), Function, Value, std::conditional_t<true, C, T>...>(function,
                                                                                                        arguments);
                 }

@@ -84,11 +84,11 @@ public:
           operands_(operands) {}
 
     /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
-    /// elements from places[r]. Where the row is `straight`, it may go to the output at once instead.
-    virtual void accumulate(const std::byte* const* places, const index* moves, index count, bool first) = 0;
-    /// Runs the walk, which is a piece of the nest, on a worker of its own with the same operands. Pieces of the output
-    /// go there; pieces of sums (place >= 0) become results of this one, from number `place` on.
-    virtual void run_own(const row_walk& walk, index place) = 0;
+    /// elements after from[r]. Where the row is `straight`, it may go to the output at once instead.
+    virtual void accumulate(const std::byte* const* from, const index* moves, index count, bool first) = 0;
+    /// Runs the walk, which is a share of the nest, on a worker of its own with the same operands. Shares of the output
+    /// go there; splits of sums (number >= 0) become results of this one, from `number` on.
+    virtual void run_own(const row_walk& walk, index number) = 0;
     static constexpr index to_output = -1;
     /// So many results every worker has room for, and so many bytes of them at most.
     static constexpr index least_width = 1024;
@@ -116,13 +116,13 @@ public:
     index mapped_row() const { return std::min(width_, mapped_width); }
     /// Where in the output the next row goes, if it is written once and contiguous.
     void straight(bool is_straight, index offset) {
-        straight_ = is_straight && mode_ == write_mode::overwrite ? place_of(offset) : nullptr;
+        straight_ = is_straight && mode_ == write_mode::overwrite ? output_at(offset) : nullptr;
     }
 
 protected:
     ~row_worker() = default;
 
-    [[nodiscard]] std::byte* place_of(index offset) const { return output_ + offset * reduction_.bytes; }
+    [[nodiscard]] std::byte* output_at(index offset) const { return output_ + offset * reduction_.bytes; }
     [[nodiscard]] std::byte* result(index number) const { return results_ + number * reduction_.bytes; }
     EINPARALLEL_INLINE void write_row(index number, index offset, index move, index count) const;
     /// into[i] = into[i] ⊕ from[i].
@@ -158,7 +158,7 @@ constexpr index row_pitch(index bytes) {
     return whole + ((whole + page / 8) % page < page / 4 ? page / 4 : 0);
 }
 
-/// A row of parts: from point to point, and from part to part.
+/// A row of stretches: from point to point, and from stretch to stretch.
 struct row_steps {
     const void* first;
     index move = 1;
@@ -166,7 +166,7 @@ struct row_steps {
 };
 /// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length,
-                                  index parts = 1);
+                                  index count = 1);
 
 /// Whether there is something to aggregate; where not, writes identities if the call overwrites.
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction);

@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The points of a nest in the order in which they are walked, or those of one piece of one loop.
+/// The points of a nest in the order in which they are walked, or those of one share of one loop.
 class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
@@ -44,9 +44,9 @@ public:
         return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
-    /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
+    /// How many splits long sums to few elements are made of, however many threads there are, so that their values do
     /// not depend on them; 1 where these are no such sums.
-    EINPARALLEL_INLINE index pieces() {
+    EINPARALLEL_INLINE index splits() {
         index elements = 1;
         std::size_t longest = row_order::none;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
@@ -60,13 +60,13 @@ public:
             return 1;
         }
         shared_ = longest;
-        return std::min<index>(most_pieces, nest_->extents[longest]);
+        return std::min<index>(most_splits, nest_->extents[longest]);
     }
 
-    /// One of the pieces into which the shared loop falls.
-    EINPARALLEL_INLINE row_walk part(index number, index parts) const {
+    /// One of the shares into which the shared loop falls.
+    EINPARALLEL_INLINE row_walk share(index number, index shares) const {
         row_walk made = *this;
-        made.own_ = even_share(nest_->extents[shared_], number, parts);
+        made.own_ = even_share(nest_->extents[shared_], number, shares);
         return made;
     }
 
@@ -76,8 +76,8 @@ public:
 private:
     static constexpr index shared_points = index{1} << 17;
     static constexpr index streamed_points = streamed_bytes / 8;
-    static constexpr index most_pieces = 64;
-    static constexpr index few_elements = row_worker::least_width / most_pieces;
+    static constexpr index most_splits = 64;
+    static constexpr index few_elements = row_worker::least_width / most_splits;
 
     const loop_nest* nest_;
     row_order order_;
@@ -87,13 +87,13 @@ private:
     bool streams_ = false;
 };
 
-EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index parts) {
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
     // By value: for all the compiler knows, elements are written over what a reference refers to.
-    const auto copy = [to, from, length, parts](auto word) {
+    const auto copy = [to, from, length, count](auto word) {
         using T = decltype(word);
         T* into = static_cast<T*>(const_cast<void*>(to.first));
         const T* x = static_cast<const T*>(from.first);
-        for (index part = 0; part < parts; ++part, into += to.beyond, x += from.beyond) {
+        for (index stretch = 0; stretch < count; ++stretch, into += to.beyond, x += from.beyond) {
             if (to.move == 1 && from.move <= 1 && from.move >= 0) {
                 from.move == 0 ? std::fill_n(into, length, T(*x)) : std::copy_n(x, length, into);
                 continue;
@@ -118,7 +118,7 @@ EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_st
 }
 
 EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index move, index count) const {
-    std::byte* const into = place_of(offset);
+    std::byte* const into = output_at(offset);
     const std::byte* const row = result(number);
     if (mode_ == write_mode::combine && move == 1) {
         reduce(into, row, count);
@@ -159,23 +159,23 @@ public:
 
     void use(std::size_t operand, bool gathers) { rows_[operand].number = gathers ? used_++ : -1; }
 
-    /// The operand's row from an offset on: `parts` parts of `length` points.
-    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index parts) {
+    /// The operand's row from an offset on: `stretches` stretches of `length` points.
+    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index stretches) {
         const index bytes = operands_[operand].bytes();
-        const std::byte* const place = operands_[operand].data + offset * bytes;
+        const std::byte* const first = operands_[operand].data + offset * bytes;
         row& own = rows_[operand];
         if (own.number < 0) {
-            return place;
+            return first;
         }
         if (memory_.data() == nullptr) {
             memory_ = scratch_memory(std::size_t(used_ * pitch_));
         }
         std::byte* const into = memory_.data() + own.number * pitch_;
-        if (place != own.from || parts * length > own.filled) {
-            length < parts && (move != 0 || length < 4)
-                ? copy_rows(bytes, {into, length, 1}, {place, beyond, move}, parts, length)
-                : copy_rows(bytes, {into, 1, length}, {place, move, beyond}, length, parts);
-            own = {place, parts * length, own.number};
+        if (first != own.from || stretches * length > own.filled) {
+            length < stretches && (move != 0 || length < 4)
+                ? copy_rows(bytes, {into, length, 1}, {first, beyond, move}, stretches, length)
+                : copy_rows(bytes, {into, 1, length}, {first, move, beyond}, length, stretches);
+            own = {first, stretches * length, own.number};
         }
         return into;
     }
@@ -195,20 +195,20 @@ private:
 };
 
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
-    loop_nest piece;
+    loop_nest own;
     const std::size_t slots = nest_->slots;
     small_vector<index, 36> numbers(3 * slots, 0);
     index* const offsets = numbers.data();
     index* const starts = offsets + slots;
     const index* const still = starts + slots;
     if (shared_ != row_order::none) {
-        piece = *nest_;
-        piece.extents[shared_] = own_.end - own_.begin;
+        own = *nest_;
+        own.extents[shared_] = own_.end - own_.begin;
         for (std::size_t slot = 0; slot < slots; ++slot) {
             offsets[slot] = own_.begin * nest_->of(shared_)[slot];
         }
     }
-    const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
+    const loop_nest& nest = shared_ != row_order::none ? own : *nest_;
     const row_operands& operands = worker.operands();
     const bool streams = worker.stream(streams_);
     const bool tiled = order_.tiled != row_order::none;
@@ -228,15 +228,15 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const bool straight = along[0] == 1 && in_line(0) && !streams && !sums && order_.outer_contracted.empty();
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
-    // far apart, where memory is read in pieces of a row.
+    // far apart, where memory is read in runs as long as a row.
     const index most = tiled                  ? 64
                        : elements > 1 && sums ? std::min<index>(worker.width(), 256)
                        : sums                 ? std::min(worker.width(), worker.summed_width)
                        : order_.outer_contracted.empty() || order_.narrow ? worker.mapped_row()
                                                                           : worker.width();
-    // As many parts however long a thread's own are, so that the order of summation is the same.
+    // As many stretches however long a thread's own are, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
-    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
+    small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
     gathered_rows gathered(operands, width);
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
@@ -257,24 +257,24 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         do {
             for (index start = 0; start < length; start += width) {
                 const index count = std::min(width, length - start);
-                const index part = continued ? inner : count;
-                const index parts = continued ? count / inner : 1;
+                const index stretch = continued ? inner : count;
+                const index stretches = continued ? count / inner : 1;
                 for (index row = 0; row < rows; ++row) {
                     start_at(start, row);
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < slots; ++slot) {
-                            places[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], part,
-                                                             beyond[slot], parts);
+                            from[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], stretch,
+                                                           beyond[slot], stretches);
                         }
-                        worker.accumulate(places.data(), moves.data(), count, first);
+                        worker.accumulate(from.data(), moves.data(), count, first);
                         report(nest.hook, count);
                         first = false;
                     } while (!sums && contracted.advance(offsets));
                     const bool whole = sums || in_line(0);
-                    for (index number = 0; !sums && number < (whole ? 1 : parts); ++number) {
-                        worker.write(number * part, offsets[0] + starts[0] + number * beyond[0], along[0],
-                                     whole ? count : part);
+                    for (index number = 0; !sums && number < (whole ? 1 : stretches); ++number) {
+                        worker.write(number * stretch, offsets[0] + starts[0] + number * beyond[0], along[0],
+                                     whole ? count : stretch);
                         first = true;
                     }
                 }
@@ -290,9 +290,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in pieces, which are results of the worker: element o of piece p
-/// is number p · elements + o. Then adds them up in order.
-EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_worker& worker) {
+/// Computes the sums of a nest with few outputs in splits, which are results of the worker: element o of split s
+/// is number s · elements + o. Then adds them up in order.
+EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_worker& worker) {
     loop_nest dense = nest;
     index elements = 1;
     for (std::size_t loop = nest.size(); loop-- > 0;) {
@@ -302,14 +302,14 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
         }
     }
     row_walk walk(dense);
-    static_cast<void>(walk.pieces());
-    on_threads(int(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
-        const even_share own(pieces, part, parts);
-        for (index piece = own.begin; piece < own.end; ++piece) {
-            worker.run_own(walk.part(piece, pieces), piece * elements);
+    static_cast<void>(walk.splits());
+    on_threads(int(std::min<index>(available_threads(), splits)), [&](index share, index shares) {
+        const even_share own(splits, share, shares);
+        for (index split = own.begin; split < own.end; ++split) {
+            worker.run_own(walk.share(split, splits), split * elements);
         }
     });
-    worker.fold(elements, pieces);
+    worker.fold(elements, splits);
     const odometer::loop_list loops = output_loops(nest);
     odometer point(nest, loops);
     small_vector<index, 12> offsets(nest.slots, 0);
@@ -321,8 +321,8 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
 
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
     row_walk walk(nest);
-    if (const index pieces = walk.pieces(); pieces > 1) {
-        run_pieces(nest, pieces, worker);
+    if (const index splits = walk.splits(); splits > 1) {
+        run_splits(nest, splits, worker);
         return;
     }
     const int threads = walk.threads();
@@ -331,7 +331,7 @@ EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
         return;
     }
     on_threads(threads,
-               [&](index part, index parts) { worker.run_own(walk.part(part, parts), row_worker::to_output); });
+               [&](index share, index shares) { worker.run_own(walk.share(share, shares), row_worker::to_output); });
 }
 
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction) {

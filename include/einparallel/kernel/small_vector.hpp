@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// Frees the heap's piece, where there is one.
+    /// Frees memory of the heap, where there is some.
     void release() {
         if (capacity_ > Inline) {
             delete[] data_;

@@ -32,7 +32,7 @@ struct trace_span {
     activity what = activity::contract;  ///< what was done
     std::int64_t vertex = 0;             ///< in plan.vertices()
     std::int64_t bytes = 0;              ///< transfers: handed to MPI; copies out and in
-    std::int64_t received = 0;           ///< transfers: bytes that MPI brought
+    std::int64_t received = 0;           ///< transfers: bytes that came from MPI
 };
 
 /// A memory space has too little memory.
@@ -44,7 +44,7 @@ class too_little_memory : public error {
 using work_token = std::uint64_t;
 inline constexpr work_token no_work = 0;
 
-/// Elements in two places. Extents and strides in elements; no extent is 0.
+/// Elements at two addresses. Extents and strides in elements; no extent is 0.
 struct box_pair {
     index_span extents;
     void* into;
@@ -85,7 +85,7 @@ public:
 
     /// Writes dense elements of a box into host memory.
     using read_function = detail::function_ref<void(const box& region, void* into)>;
-    /// Brings the elements of a box that the host reads into this memory, dense.
+    /// Fills memory of this space, dense, with the elements of a box that the host reads.
     virtual void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const = 0;
 
     /// Allocates so many bytes of workspace.

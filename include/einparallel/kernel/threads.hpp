@@ -57,11 +57,11 @@ EINPARALLEL_INLINE int available_threads();
 /// A number that is another one where available_threads() may be; faster.
 EINPARALLEL_INLINE std::int64_t thread_settings();
 
-/// Calls work(part, parts) once for every part, on `threads` threads. @pre has_threads()
+/// Calls work(share, shares) once for every share, on `threads` threads. @pre has_threads()
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work);
 
-/// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
-/// a body throws is thrown here, the first of them.
+/// Calls body(share, shares) once for every share, on up to `threads` threads; `shares` is how many there are at last.
+/// What a body throws is thrown here, the first of them.
 void on_threads(int threads, const auto& body) {
     if (threads <= 1) {
         body(index{0}, index{1});
@@ -73,12 +73,13 @@ void on_threads(int threads, const auto& body) {
 /// Work that is bound by memory is shared by threads from so many bytes on.
 inline constexpr index threaded_bytes = index{1} << 20;
 
-/// The part'th of `parts` even pieces of 0 … count − 1: its first, and one past its last.
+/// Number `share` of `shares` even shares of 0 … count − 1: its first, and one past its last.
 struct even_share {
     index begin;
     index end;
 
-    even_share(index count, index part, index parts) : begin(count * part / parts), end(count * (part + 1) / parts) {}
+    even_share(index count, index share, index shares)
+        : begin(count * share / shares), end(count * (share + 1) / shares) {}
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -43,7 +43,7 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
     std::atomic<bool> failed = false;
     std::exception_ptr failure = nullptr;
     std::atomic<bool> divided = false;
-    const auto part = [&] {
+    const auto share = [&] {
         try {
             work(index{einparallel_detail_thread_number()}, index{einparallel_detail_thread_count()});
         } catch (...) {
@@ -56,8 +56,8 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
             divided = true;
         }
     };
-    einparallel_detail_parallel([](void* shared) { (*static_cast<decltype(part)*>(shared))(); },
-                                const_cast<void*>(static_cast<const void*>(&part)), unsigned(threads), 0);
+    einparallel_detail_parallel([](void* shared) { (*static_cast<decltype(share)*>(shared))(); },
+                                const_cast<void*>(static_cast<const void*>(&share)), unsigned(threads), 0);
     divided_by_zero = divided_by_zero || divided;
     if (failure != nullptr) {
         std::rethrow_exception(failure);

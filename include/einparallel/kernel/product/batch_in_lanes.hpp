@@ -26,31 +26,32 @@ struct batched_matrix {
     index column_count = 1;
     index step = 0;  ///< elements from one vector of points to the next, packed
 
-    /// Packs some points, or brings them back. Elements are asked for some ahead: they lie far apart.
+    /// Packs some points, or unpacks them. Elements are asked for some ahead: they lie far apart.
     template <index Lanes, bool Packs>
     void copy(T* packed, T* memory, index points) const {
         constexpr index line = 64 / index(sizeof(T));
         constexpr index ahead = 8;
         const index size = row_count * column_count;
-        const auto place_of = [&](index number) {
+        const auto address_of = [&](index number) {
             return memory + (rows[number / column_count] + columns[number % column_count]);
         };
         for (index number = 0; number < size; ++number, packed += Lanes) {
-            T* const place = place_of(number);
-            const T* const soon = place_of(std::min(number + ahead, size - 1));
+            T* const address = address_of(number);
+            const T* const soon = address_of(std::min(number + ahead, size - 1));
             for (index point = 0; point < points; point += line) {
                 __builtin_prefetch(soon + point, Packs ? 0 : 1);
             }
             T* vectors = packed;
             index point = 0;
             for (; point + Lanes <= points; point += Lanes, vectors += step) {
-                __builtin_memcpy(Packs ? vectors : place + point, Packs ? place + point : vectors, Lanes * sizeof(T));
+                __builtin_memcpy(Packs ? vectors : address + point, Packs ? address + point : vectors,
+                                 Lanes * sizeof(T));
             }
             for (index lane = 0; point < points && lane < Lanes; ++lane) {  // a vector is filled up with zeros
                 if constexpr (Packs) {
-                    vectors[lane] = point + lane < points ? place[point + lane] : T(0);
+                    vectors[lane] = point + lane < points ? address[point + lane] : T(0);
                 } else if (point + lane < points) {
-                    place[point + lane] = vectors[lane];
+                    address[point + lane] = vectors[lane];
                 }
             }
         }
@@ -113,7 +114,7 @@ private:
     /// Notes where elements lie, and makes strides those of the packed matrix.
     void lay_out(matrix& made, gemm_axis& rows, index gemm_axis::loop::*row, gemm_axis& columns,
                  index gemm_axis::loop::*column) const {
-        index place = lanes_;
+        index stride = lanes_;
         index* offsets = made.tables;
         const auto take = [&](gemm_axis& axis, index gemm_axis::loop::*side) {
             gemm_axis alone;
@@ -122,8 +123,8 @@ private:
             }
             gemm_blocks(alone, small_product<T>::longest, offsets).take_all();
             for (std::size_t position = axis.loops.size(); position-- > 0;) {
-                axis.loops[position].*side = place;
-                place *= axis.loops[position].extent;
+                axis.loops[position].*side = stride;
+                stride *= axis.loops[position].extent;
             }
             offsets += 2 * small_product<T>::longest;
             return axis.size;
@@ -132,7 +133,7 @@ private:
         made.column_count = take(columns, column);
         made.rows = offsets;
         made.row_count = take(rows, row);
-        made.step = (rounded_up(place, line) / line | 1) * line;  // lest all fall into the same sets of a cache
+        made.step = (rounded_up(stride, line) / line | 1) * line;  // lest all fall into the same sets of a cache
     }
 
     gemm_call<T> call_;  ///< on packed matrices

@@ -24,7 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// overwritten where nothing is contracted.
 /// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,
 /// and block after block into the output; what is summed row by row or as a dot product has an accumulator per vector
-/// lane, and long sums to few elements are made of pieces that are added up by halves. It depends on shapes, strides
+/// lane, and long sums to few elements are made of splits that are added up by halves. It depends on shapes, strides
 /// and the processor (its vectors, caches, fused multiply-adds), and on a linked BLAS; never on the number of threads.
 /// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
 /// labels count for their own operand only.

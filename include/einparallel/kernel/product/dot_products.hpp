@@ -91,8 +91,8 @@ private:
                 const std::byte* const left = x.at(at[x_slot] + first * moves[x_slot]);
                 const std::byte* const right = y.at(at[y_slot] + first * moves[y_slot]);
                 small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
-                const auto add_up = [&](index part, index parts) {
-                    const even_share own(stretches, part, parts);
+                const auto add_up = [&](index share, index shares) {
+                    const even_share own(stretches, share, shares);
                     for (index number = own.begin; number < own.end; ++number) {
                         const index start = number * stretch;
                         const index terms = std::min(stretch, length - start);
@@ -116,9 +116,9 @@ private:
         visit_points(nest, points, groups, 0, split ? 1 : threads, visit);
     }
 
-    /// The same of operands that are converted, a piece at a time.
+    /// The same of operands that are converted, some elements at a time.
     void converted_dots(index length, int threads) {
-        constexpr index piece = 2048;
+        constexpr index most = 2048;
         const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());
         const odometer::loop_list points = output_loops(nest);
         index moves[3] = {0, 0, 0};
@@ -126,11 +126,11 @@ private:
             std::copy_n(nest.of(points[points.size() - 1]), 3, moves);
         }
         for_each_stretch(nest, points, length, threads, [&](const index* at, index first, index count) {
-            alignas(64) T wide[2][piece];
+            alignas(64) T wide[2][most];
             for (index point = first; point < first + count; ++point) {
                 T sum = 0;
-                for (index begin = 0; begin < length; begin += piece) {
-                    const index terms = std::min(piece, length - begin);
+                for (index begin = 0; begin < length; begin += most) {
+                    const index terms = std::min(most, length - begin);
                     const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
                         const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
                         if (operand.template is<T>()) {
@@ -139,9 +139,9 @@ private:
                         convert_row(operand.element, into, from, terms);
                         return static_cast<const void*>(into);
                     };
-                    T part = 0;
-                    dot.one(terms, read(x, x_slot, wide[0]), 0, read(y, y_slot, wide[1]), 0, &part);
-                    sum += part;
+                    T term = 0;
+                    dot.one(terms, read(x, x_slot, wide[0]), 0, read(y, y_slot, wide[1]), 0, &term);
+                    sum += term;
                 }
                 T& into = z[at[z_slot] + point * moves[z_slot]];
                 sum *= scale;

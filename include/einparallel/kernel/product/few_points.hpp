@@ -53,10 +53,10 @@ private:
                 if (full || points_ > most_points || points_ == 0) {
                     return false;
                 }
-                loop& placed = slot == 0 ? outputs[2 - output_count_++] : sums[1 - sum_count_++];
-                placed.extent = extent;
+                loop& added = slot == 0 ? outputs[2 - output_count_++] : sums[1 - sum_count_++];
+                added.extent = extent;
                 label_of_[count_] = label;
-                loop_of_[count_++] = &placed;
+                loop_of_[count_++] = &added;
             }
             loop_of_[known]->moves[slot] += tensor.strides[dimension];
         }

@@ -41,9 +41,9 @@ public:
         const auto deep = std::size_t(depth_);
         grid_ = best_grid(threads);
         // As many blocks for each thread.
-        const auto shared = [](index limit, index size, index parts, index tile) {
-            const index blocks = ((size + limit - 1) / limit + parts - 1) / parts * parts;
-            return parts == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
+        const auto shared = [](index limit, index size, index shares, index tile) {
+            const index blocks = ((size + limit - 1) / limit + shares - 1) / shares * shares;
+            return shares == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
         };
         const index row_limit =
             in_place_ && along_rows_ ? budget.longest / 4 : at_most(budget.a, deep * kernel.a_bytes);
@@ -58,7 +58,7 @@ public:
 
     /// @pre no axis is empty
     void run(const std::byte* a, const std::byte* b, std::byte* c, bool add) const {
-        on_threads(threads_, [&](index part, index parts) { run_part({a, b, c, add}, grid_of(parts), part); });
+        on_threads(threads_, [&](index share, index shares) { run_share({a, b, c, add}, grid_of(shares), share); });
     }
 
 private:
@@ -113,9 +113,9 @@ private:
 
         /// Notes where elements go. @param table room for most + depth numbers
         void lay_out(index* table, index depth) {
-            for (index first = 0, place = 0; first < most; first += width, place += step / packed) {
+            for (index first = 0, offset = 0; first < most; first += width, offset += step / packed) {
                 for (index each = 0; each < width; ++each) {
-                    table[first + each] = place + each;
+                    table[first + each] = offset + each;
                 }
             }
             for (index each = 0; each < depth; ++each) {
@@ -139,7 +139,7 @@ private:
         }
     };
 
-    void run_part(const operands& at, const thread_grid& grid, index part) const {
+    void run_share(const operands& at, const thread_grid& grid, index share) const {
         micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
         micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
         const std::size_t a_size = in_place_ ? 0 : a.bytes();
@@ -149,8 +149,8 @@ private:
         a.lay_out(tables, depth_);
         b.lay_out(tables + a.most + depth_, depth_);
         walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, at,
-             even_share(m_.block_count(), grid.row_of(part), grid.rows),
-             even_share(n_.block_count(), grid.column_of(part), grid.columns));
+             even_share(m_.block_count(), grid.row_of(share), grid.rows),
+             even_share(n_.block_count(), grid.column_of(share), grid.columns));
     }
 
     /// Stretches of memory that are read soon, of so many bytes, at these offsets in elements.
@@ -161,9 +161,9 @@ private:
         index bytes = 0;
         index element = 0;
 
-        /// Asks for this part of them, so that memory answers while the caller computes.
-        void ask(index part, index parts) const {
-            const even_share own(count, part, parts);
+        /// Asks for this share of them, so that memory answers while the caller computes.
+        void ask(index share, index shares) const {
+            const even_share own(count, share, shares);
             for (index each = own.begin; each < own.end; ++each) {
                 const std::byte* const first = start + offsets[each] * element;
                 for (index at = 0; at < bytes; at += 64) {
@@ -273,21 +273,22 @@ private:
                     }
                     __builtin_prefetch(element_at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
                 }
-                index places[largest_tile_rows];
+                index offsets[largest_tile_rows];
                 if (whole && (high == computed || !add)) {
                     for (index each = 0; high < computed && each < computed; ++each) {
-                        places[each] = row_offsets[row + std::min(each, high - 1)];  // copies of the last one beyond it
+                        offsets[each] =
+                            row_offsets[row + std::min(each, high - 1)];  // copies of the last one beyond it
                     }
-                    kernel_.run(kernel_.context, depth, high, left, b, c, high < computed ? places : row_offsets + row,
+                    kernel_.run(kernel_.context, depth, high, left, b, c, high < computed ? offsets : row_offsets + row,
                                 vector_offsets, add);
                     continue;
                 }
                 alignas(64) std::byte tile[largest_tile_bytes];
                 for (index each = 0; each < computed; ++each) {
-                    places[each] = each * kernel_.columns;
+                    offsets[each] = each * kernel_.columns;
                 }
                 const index tile_vectors[2] = {0, kernel_.lanes};
-                kernel_.run(kernel_.context, depth, high, left, b, tile, places, tile_vectors, false);
+                kernel_.run(kernel_.context, depth, high, left, b, tile, offsets, tile_vectors, false);
                 kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets,
                                 wide, add);
             }

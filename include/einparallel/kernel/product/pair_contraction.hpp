@@ -172,7 +172,7 @@ private:
                      decision.threads_inside});
     }
 
-    /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
+    /// A library's product does not report. Where there is a hook it is several calls, along the longer side of the
     /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
     /// at least, since the other operand is packed anew for each.
     void library_products(const gemm_call<T>& call, const odometer::loop_list& batch, const T* a, std::size_t a_slot,
@@ -181,10 +181,10 @@ private:
         const bool by_rows = call.m.size >= call.n.size;
         const index length = by_rows ? call.m.size : call.n.size;
         const index most = std::min({index{8}, length / 256, call.m.size * call.n.size * k.extent >> 26});
-        const index pieces = nest.hook == nullptr ? 1 : std::max<index>(most, 1);
+        const index calls = nest.hook == nullptr ? 1 : std::max<index>(most, 1);
         for_each_point(nest, batch, 1, [&](const index* at) {
-            for (index piece = 0; piece < pieces; ++piece) {
-                const even_share own(length, piece, pieces);
+            for (index number = 0; number < calls; ++number) {
+                const even_share own(length, number, calls);
                 gemm_axis::loop m = call.m.loops[0];
                 gemm_axis::loop n = call.n.loops[0];
                 (by_rows ? m : n).extent = own.end - own.begin;
@@ -222,14 +222,14 @@ private:
         const index rows = odometer(nest, outer).size();
         plane.streams = on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add &&
                         z_ != x_.template elements<T>() && z_ != y_.template elements<T>();
-        const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
+        const auto compute = [&](const product_plane<T>& own, const index* at, index first_row, index first) {
             with_best_instructions([&](auto set) {
                 vector_product<T, set.value>::products(
-                    part, z_ + (at[z_slot] + first_row * part.z_row + first),
-                    x_.template elements<T>() + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
-                    y_.template elements<T>() + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+                    own, z_ + (at[z_slot] + first_row * own.z_row + first),
+                    x_.template elements<T>() + (at[x_slot] + first_row * own.x_row + (own.x_moves ? first : 0)),
+                    y_.template elements<T>() + (at[y_slot] + first_row * own.y_row + (own.y_moves ? first : 0)));
             });
-            if (part.streams) {
+            if (own.streams) {
                 end_streaming();
             }
         };

@@ -104,8 +104,8 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
                                      int threads, function_ref<void(const index*, index, index)> visit) {
     const index count = odometer(nest, loops).size() * length;
     const index most = work == 0 ? length : units_between_reports(work);
-    on_threads(threads, [&](index part, index parts) {
-        const even_share own(count, part, parts);
+    on_threads(threads, [&](index share, index shares) {
+        const even_share own(count, share, shares);
         odometer point(nest, loops);
         index at[3] = {0, 0, 0};
         point.go_to(own.begin / length, at);

@@ -27,12 +27,12 @@ public:
         this->reads_any_move_ = true;
     }
 
-    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+    void accumulate(const std::byte* const* from, const index* moves, index count, bool first) override {
         if (any_in(this->operands(), [](const row_operand& each) { return !each.template is<T>(); })) {
-            accumulate_converted(places, moves, count, first);
+            accumulate_converted(from, moves, count, first);
             return;
         }
-        accumulate_elements(places, moves, count, first);
+        accumulate_elements(from, moves, count, first);
     }
 
     void write(index number, index offset, index move, index count) override {
@@ -42,10 +42,10 @@ public:
         write_row(number, offset, move, count);
     }
 
-    void run_own(const row_walk& walk, index place) override {
-        const bool piece = place != to_output;
-        product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
-                         piece ? write_mode::overwrite : mode_);
+    void run_own(const row_walk& walk, index number) override {
+        const bool is_split = number != to_output;
+        product_rows own(is_split ? result(number) : output_, operands(), is_split ? T(1) : scale_,
+                         is_split ? write_mode::overwrite : mode_);
         run_walk(walk, own);
     }
 
@@ -53,21 +53,21 @@ private:
     static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
 
     /// Elements of other types are read as rows of T. @pre two operands at most
-    void accumulate_converted(const std::byte* const* places, const index* moves, index count, bool first) {
+    void accumulate_converted(const std::byte* const* from, const index* moves, index count, bool first) {
         alignas(64) T wide[2][width];
         const std::byte* rows[2] = {};
         index steps[2] = {};
         for (std::size_t number = 0; number < this->operands().size(); ++number) {
-            rows[number] = places[number];
+            rows[number] = from[number];
             steps[number] = moves[number];
             if (const row_operand& read = this->operands()[number]; !read.template is<T>()) {
                 const index length = moves[number] == 0 ? 1 : count;
                 const bool together = length == 1 || moves[number] == 1;
                 alignas(16) std::byte gathered[width * sizeof(T)];
                 if (!together) {
-                    copy_rows(read.bytes(), {gathered}, {places[number], moves[number]}, length);
+                    copy_rows(read.bytes(), {gathered}, {from[number], moves[number]}, length);
                 }
-                convert_row(read.element, wide[number], together ? places[number] : gathered, length);
+                convert_row(read.element, wide[number], together ? from[number] : gathered, length);
                 rows[number] = reinterpret_cast<const std::byte*>(wide[number]);
                 steps[number] = moves[number] == 0 ? 0 : 1;
             }
@@ -75,11 +75,11 @@ private:
         accumulate_elements(rows, steps, count, first);
     }
 
-    void accumulate_elements(const std::byte* const* places, const index* moves, index count, bool first) {
+    void accumulate_elements(const std::byte* const* from, const index* moves, index count, bool first) {
         const std::size_t operands = this->operands().size();
-        const auto operand = [places](std::size_t number) { return reinterpret_cast<const T*>(places[number]); };
+        const auto operand = [from](std::size_t number) { return reinterpret_cast<const T*>(from[number]); };
         if (operands == 1 && moves[0] == 1 && !first) {
-            reduce(result(0), places[0], count);
+            reduce(result(0), from[0], count);
             return;
         }
         if constexpr (std::is_floating_point_v<T>) {

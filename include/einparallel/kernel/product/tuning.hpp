@@ -61,9 +61,9 @@ struct thread_grid {
     /// included. Columns first where two are equal.
     /// @param row_tile, column_tile rows and columns that are computed together
     EINPARALLEL_INLINE static thread_grid of(index threads, index m, index row_tile, index n, index column_tile) {
-        const auto share = [](index size, index tile, index parts) {
+        const auto share = [](index size, index tile, index shares) {
             const index tiles = (size + tile - 1) / tile;
-            return (tiles + parts - 1) / parts * tile;
+            return (tiles + shares - 1) / shares * tile;
         };
         thread_grid best;
         index least = std::numeric_limits<index>::max();

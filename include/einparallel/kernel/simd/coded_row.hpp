@@ -10,9 +10,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Rows of an operation on elements of type `of`: float, double, complex, and indices where places are told. A choice
-/// is among such, and a cast, to `result`, is from one to another. `numbers`: the arguments that are numbers, by bit.
-/// Null where there are none.
+/// Rows of an operation on elements of type `of`: float, double, complex, and indices where positions are told. A
+/// choice is among such, and a cast, to `result`, is from one to another. `numbers`: the arguments that are numbers, by
+/// bit. Null where there are none.
 EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, element_type of, unsigned numbers);
 
 /// ⊕ of elements of such a type.

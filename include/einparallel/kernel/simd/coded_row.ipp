@@ -25,10 +25,10 @@ constexpr bool stands_in_derivatives(op_code code) {
 /// A T has rows of this operation. Of complex numbers and indices it is those that derivatives are made of.
 template <class T>
 constexpr bool has_coded_row(op_code code) {
-    const bool is_of_places =
+    const bool is_of_positions =
         code == op_code::negate || code == op_code::add || code == op_code::multiply || code == op_code::equal;
     return computes_in(code, element_type_of<T>()) &&
-           (std::is_integral_v<T> ? is_of_places : !is_complex<T>::value || stands_in_derivatives(code));
+           (std::is_integral_v<T> ? is_of_positions : !is_complex<T>::value || stands_in_derivatives(code));
 }
 
 template <class Out, class T>

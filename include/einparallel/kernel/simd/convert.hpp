@@ -35,15 +35,15 @@ void convert_row(element_type element, T* into, const void* from, index count) {
             if constexpr (std::is_same_v<From, std::complex<float>> && std::is_same_v<Real, double>) {
                 convert_row(element_type_of<float>(), reinterpret_cast<Real*>(into), from, 2 * count);
             } else if constexpr (widens_to<From, T>) {  // the real parts, from the last on
-                Real* const parts = reinterpret_cast<Real*>(into);
+                Real* const reals = reinterpret_cast<Real*>(into);
                 if constexpr (std::is_same_v<From, Real>) {
                     for (index at = 0; at < count; ++at) {
                         into[at] = static_cast<const Real*>(from)[at];
                     }
                 } else {
-                    convert_row(element, parts, from, count);
+                    convert_row(element, reals, from, count);
                     for (index at = count; at-- > 0;) {
-                        into[at] = T(parts[at]);
+                        into[at] = T(reals[at]);
                     }
                 }
             }

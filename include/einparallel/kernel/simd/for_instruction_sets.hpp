@@ -12,16 +12,16 @@
 
 // The accumulators must stay in registers, which takes complete unrolling: asked for by name, because -O2 alone may
 // not. Of the innermost loops several steps are one: a processor whose other hardware thread is busy decodes half as
-// many instructions for this one, and then those of the loop itself are felt. Where a loop writes to the places that it
-// reads, no step reads what another writes.
+// many instructions for this one, and then those of the loop itself are felt. Where a loop writes to the addresses
+// that it reads, no step reads what another writes.
 #if defined(__clang__)
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("clang loop unroll_count(4)")
-#define EINPARALLEL_DETAIL_SAME_PLACES _Pragma("clang loop vectorize(assume_safety)")
+#define EINPARALLEL_DETAIL_SAME_ADDRESSES _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("GCC unroll 4")
-#define EINPARALLEL_DETAIL_SAME_PLACES _Pragma("GCC ivdep")
+#define EINPARALLEL_DETAIL_SAME_ADDRESSES _Pragma("GCC ivdep")
 #endif
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
@@ -31,12 +31,12 @@
 #define EINPARALLEL_DETAIL_BYTES vector_bytes(instruction_set::EINPARALLEL_DETAIL_SET)
 #define EINPARALLEL_DETAIL_ROWS tile_rows(instruction_set::EINPARALLEL_DETAIL_SET)
 #if defined(__clang__)
-#define EINPARALLEL_DETAIL_STREAM(place, value) \
-    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
+#define EINPARALLEL_DETAIL_STREAM(into, value) \
+    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(into))
 #elif EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
-#define EINPARALLEL_DETAIL_STREAM(place, value) EINPARALLEL_DETAIL_STORE(place, value)
+#define EINPARALLEL_DETAIL_STREAM(into, value) EINPARALLEL_DETAIL_STORE(into, value)
 #else
-#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_memcpy(place, &(value), sizeof(value))
+#define EINPARALLEL_DETAIL_STREAM(into, value) __builtin_memcpy(into, &(value), sizeof(value))
 #endif
 
 #if defined(__clang__)
@@ -136,7 +136,7 @@
 #undef EINPARALLEL_DETAIL_STREAM
 #undef EINPARALLEL_DETAIL_UNROLL
 #undef EINPARALLEL_DETAIL_FOUR_STEPS
-#undef EINPARALLEL_DETAIL_SAME_PLACES
+#undef EINPARALLEL_DETAIL_SAME_ADDRESSES
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif

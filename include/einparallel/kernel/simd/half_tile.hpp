@@ -73,12 +73,12 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
     const scratch_memory memory((are_words ? 0 : std::size_t(block.count * pairs + 2) * sizeof(std::uint32_t)) +
                                 std::size_t(2 * columns.count + 2 * pairs) * sizeof(index));
     auto* const words = reinterpret_cast<std::uint16_t*>(memory.data());
-    auto* const places = reinterpret_cast<index*>(words + (are_words ? 0 : (block.count * pairs + 1) / 2 * 4));
-    index* const read = places + columns.count;
+    auto* const offsets = reinterpret_cast<index*>(words + (are_words ? 0 : (block.count * pairs + 1) / 2 * 4));
+    index* const read = offsets + columns.count;
     index* const steps = read + columns.count;
     for (index column = 0; column < columns.count; ++column) {
         const index copied = std::min(column, block.count - 1);
-        places[column] = (columns.into[column] - column % run) / 2 + column % run;
+        offsets[column] = (columns.into[column] - column % run) / 2 + column % run;
         read[column] = are_words ? (columns.from[copied] - columns.from[0]) / 2 : copied * pairs;
         if (are_words || column >= block.count) {
             continue;
@@ -97,7 +97,7 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
         steps[pair] = pair * run;
         steps[pairs + pair] = pair;
     }
-    packed_block made{{{places, read, columns.count, run}, {steps, steps + pairs, pairs, pairs}}, block.count};
+    packed_block made{{{offsets, read, columns.count, run}, {steps, steps + pairs, pairs, pairs}}, block.count};
     made.tile.unit = sizeof(std::uint32_t);
     pack_panels(context, into, are_words ? static_cast<const void*>(first) : words, made);
 }
@@ -145,9 +145,9 @@ template <int Rows>
 #pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 2
-        for (int part = 0; part < 2; ++part) {
-            float* const into = c + row_offsets[row] + vector_offsets[part];
-            vector sum = scale * sums[row][part];
+        for (int number = 0; number < 2; ++number) {
+            float* const into = c + row_offsets[row] + vector_offsets[number];
+            vector sum = scale * sums[row][number];
             if (add) {
                 sum += *reinterpret_cast<const pair_vectors::loose*>(into);
             }

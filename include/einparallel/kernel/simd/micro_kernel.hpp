@@ -19,16 +19,16 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Packs a complex block times a scale as reals, `wide` of them for each step of a micro-panel of `Panel` columns:
-/// put(place, lane, value). A complex product is a real one of twice the depth (Van Zee's 1m).
+/// put(step of the panel, lane, value). A complex product is a real one of twice the depth (Van Zee's 1m).
 template <index Panel, class T, class Put>
 void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, T scale, Put put) {
     for (index begin = 0; begin < tile.columns.count; begin += Panel) {
-        auto* place = static_cast<typename T::value_type*>(into) + tile.columns.into[begin] * (wide / Panel);
-        for (index step = 0; step < tile.rows.count; ++step, place += wide) {
+        auto* panel = static_cast<typename T::value_type*>(into) + tile.columns.into[begin] * (wide / Panel);
+        for (index step = 0; step < tile.rows.count; ++step, panel += wide) {
             const T* const row = static_cast<const T*>(from) + tile.rows.from[step];
             for (index lane = 0; lane < Panel; ++lane) {
                 const T& value = row[tile.columns.from[begin + lane]];
-                put(place, lane, scale == T(1) ? value : op::prod(scale, value));
+                put(panel, lane, scale == T(1) ? value : op::prod(scale, value));
             }
         }
     }
@@ -38,46 +38,46 @@ struct sums {
     static constexpr op::sum_type reduce{};
 };
 
-/// Σ of products, complex ones on the vector kernels of their parts; the context is the scale.
+/// Σ of products, complex ones on the vector kernels of real numbers; the context is the scale.
 template <Element T, instruction_set Set>
 tile_kernel product_tile_kernel_of(const T* scale) {
     using R = real_part_t<T>;
     using code = vector_tile<R, Set>;
-    constexpr index parts = sizeof(T) / sizeof(R);
-    constexpr index columns = code::columns / parts;
-    tile_kernel kernel{code::rows,        columns,   code::lanes / parts, sizeof(T),
-                       parts * sizeof(T), sizeof(T), sizeof(T),           sizeof(T)};
+    constexpr index reals = sizeof(T) / sizeof(R);
+    constexpr index columns = code::columns / reals;
+    tile_kernel kernel{code::rows,        columns,   code::lanes / reals, sizeof(T),
+                       reals * sizeof(T), sizeof(T), sizeof(T),           sizeof(T)};
     kernel.run = [](const void* context, index depth, index high, const void* a, const void* b, void* c,
                     const index* row_offsets, const index* vector_offsets, bool add) {
-        const index places[2] = {parts * vector_offsets[0], parts * vector_offsets[1]};
-        index row_places[code::rows];
-        if constexpr (parts > 1) {
+        const index real_vectors[2] = {reals * vector_offsets[0], reals * vector_offsets[1]};
+        index real_rows[code::rows];
+        if constexpr (reals > 1) {
             for (index row = 0; row < rounded_up(high, code::row_step); ++row) {
-                row_places[row] = parts * row_offsets[row];
+                real_rows[row] = reals * row_offsets[row];
             }
-            row_offsets = row_places;
+            row_offsets = real_rows;
         }
-        code::run(parts > 1 ? R(1) : *static_cast<const R*>(context), parts * depth, high, static_cast<const R*>(a),
-                  static_cast<const R*>(b), static_cast<R*>(c), row_offsets, places, add);
+        code::run(reals > 1 ? R(1) : *static_cast<const R*>(context), reals * depth, high, static_cast<const R*>(a),
+                  static_cast<const R*>(b), static_cast<R*>(c), row_offsets, real_vectors, add);
     };
     kernel.row_step = code::row_step;
     kernel.pack_a = kernel.pack_b = &pack_panels;
-    if constexpr (parts > 1) {
+    if constexpr (reals > 1) {
         // Rows (re, im) along the depth.
         kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
             pack_complex<code::rows, T>(into, from, block.tile, 2 * code::rows, *static_cast<const T*>(context),
-                                        [](R* place, index lane, T value) {
-                                            place[lane] = value.real();
-                                            place[code::rows + lane] = value.imag();
+                                        [](R* panel, index lane, T value) {
+                                            panel[lane] = value.real();
+                                            panel[code::rows + lane] = value.imag();
                                         });
         };
         // The row (re, im, re, im, …) followed by (−im, re, −im, re, …): the real product is the complex one as it lies
         // in memory.
         kernel.pack_b = [](const void* /*context*/, void* into, const void* from, const packed_block& block) {
-            pack_complex<columns, T>(into, from, block.tile, 4 * columns, T(1), [](R* place, index lane, T value) {
-                R* const lower = place + 2 * columns;
-                place[2 * lane] = value.real();
-                place[2 * lane + 1] = value.imag();
+            pack_complex<columns, T>(into, from, block.tile, 4 * columns, T(1), [](R* panel, index lane, T value) {
+                R* const lower = panel + 2 * columns;
+                panel[2 * lane] = value.real();
+                panel[2 * lane + 1] = value.imag();
                 lower[2 * lane] = -value.imag();
                 lower[2 * lane + 1] = value.real();
             });

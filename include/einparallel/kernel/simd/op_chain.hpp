@@ -130,8 +130,8 @@ private:
             }
 #undef EINPARALLEL_DETAIL_LINK
         }
-        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Count; ++part) {
-            __builtin_memcpy(out + at + part * index(sizeof(Value) / sizeof(T)), &values[part], sizeof(Value));
+        EINPARALLEL_DETAIL_UNROLL for (int which = 0; which < Count; ++which) {
+            __builtin_memcpy(out + at + which * index(sizeof(Value) / sizeof(T)), &values[which], sizeof(Value));
         }
     }
 
@@ -146,20 +146,20 @@ private:
             constexpr index width = sizeof(Value) / sizeof(T);
             const T* x = static_cast<const T*>(from[each]) + (Link == link ? at : 0);
             const T* y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]) + at;
-            // One register for all parts: else there is one for each of them, over all links.
+            // One register for all values: else there is one for each of them, over all links.
             __asm__("" : "+r"(x), "+r"(y));
             const Value number = *x - Value{};  // x − 0 is x, where 0 + x is not: −0
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Count; ++part) {
+            EINPARALLEL_DETAIL_UNROLL for (int which = 0; which < Count; ++which) {
                 Value there = number;
                 if constexpr (Link == link) {
-                    __builtin_memcpy(&there, x + part * width, sizeof(Value));
+                    __builtin_memcpy(&there, x + which * width, sizeof(Value));
                 }
                 if constexpr (is_product) {
                     Value second;
-                    __builtin_memcpy(&second, y + part * width, sizeof(Value));
+                    __builtin_memcpy(&second, y + which * width, sizeof(Value));
                     there = there * second;
                 }
-                Value& value = values[part];
+                Value& value = values[which];
                 if constexpr (link == op_link::add || link == op_link::add_product) {
                     value = value + there;
                 } else if constexpr (link == op_link::subtract || link == op_link::subtract_product) {

@@ -105,7 +105,7 @@ struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, I
 private:
     static constexpr std::size_t smallest = std::min({sizeof(Out), sizeof(In)...});
     static constexpr index block = smallest < 4 ? 16 : index(EINPARALLEL_DETAIL_BYTES / smallest);
-    static constexpr index piece = 64;
+    static constexpr index short_row = 64;
 
     template <std::size_t... R>
     EINPARALLEL_DETAIL_TARGET static void run(const Function& function, Out* into, const void* const* from, index count,
@@ -181,7 +181,7 @@ private:
     template <class... Arguments>
     [[gnu::always_inline]] static void loop(const Function& function, Out* into, index count, Arguments... x) {
         const index whole = count / block * block;
-        EINPARALLEL_DETAIL_SAME_PLACES for (index at = 0; at < whole; ++at) {
+        EINPARALLEL_DETAIL_SAME_ADDRESSES for (index at = 0; at < whole; ++at) {
             into[at] = converted<Out>(function(x[at]...));
         }
         for (index at = whole; at < count; ++at) {
@@ -211,15 +211,15 @@ private:
         if constexpr (Numbers == 0) {
             math::template row<Code>(into, x, y, count);
         } else {
-            Out numbers[2][piece];
-            for (index lane = 0; lane < piece; ++lane) {
+            Out numbers[2][short_row];
+            for (index lane = 0; lane < short_row; ++lane) {
                 numbers[0][lane] = *x;
                 numbers[1][lane] = y != nullptr ? *y : Out();
             }
-            for (index at = 0; at < count; at += piece) {
+            for (index at = 0; at < count; at += short_row) {
                 math::template row<Code>(into + at, (Numbers & 1) != 0 ? numbers[0] : x + at,
                                          (Numbers & 2) != 0 ? numbers[1] : y + at,
-                                         count - at < piece ? count - at : piece);
+                                         count - at < short_row ? count - at : short_row);
             }
         }
     }

@@ -76,10 +76,10 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
     const scratch_memory memory(wide_bytes + std::size_t(columns.count + rows.count) * sizeof(index) +
                                 (along ? 0 : std::size_t(rows.count * bytes)));
     auto* const wide = reinterpret_cast<T*>(memory.data());
-    auto* const places = reinterpret_cast<index*>(memory.data() + wide_bytes);
-    auto* const gathered = reinterpret_cast<std::byte*>(places + columns.count + rows.count);
+    auto* const offsets = reinterpret_cast<index*>(memory.data() + wide_bytes);
+    auto* const gathered = reinterpret_cast<std::byte*>(offsets + columns.count + rows.count);
     for (index column = 0; column < columns.count; ++column) {
-        places[column] = std::min(column, block.count - 1) * rows.count;
+        offsets[column] = std::min(column, block.count - 1) * rows.count;
         if (column >= block.count) {
             continue;
         }
@@ -87,13 +87,13 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
         for (index row = 0; !along && row < rows.count; ++row) {
             __builtin_memcpy(gathered + row * bytes, x + rows.from[row] * bytes, std::size_t(bytes));
         }
-        convert(wide + places[column], along ? x + rows.from[0] * bytes : gathered, rows.count);
+        convert(wide + offsets[column], along ? x + rows.from[0] * bytes : gathered, rows.count);
     }
-    std::iota(places + columns.count, places + columns.count + rows.count, index{0});
+    std::iota(offsets + columns.count, offsets + columns.count + rows.count, index{0});
     packed_block made{block.tile, block.count};
     made.tile.unit = sizeof(T);
-    made.tile.columns.from = places;
-    made.tile.rows.from = places + columns.count;
+    made.tile.columns.from = offsets;
+    made.tile.rows.from = offsets + columns.count;
     made.tile.rows.run = rows.count;
     repack(context, into, wide, made);
 }

@@ -25,17 +25,17 @@ EINPARALLEL_INLINE void pack_panels(const void* /*context*/, void* into, const v
     // Each step is transposed by itself: columns are neighbours in a micro-panel, rows what the matrix is contiguous
     // along.
     small_vector<index, 1024> tables(std::size_t(2 * block.run));
-    index* const places = tables.data();
-    index* const sources = places + block.run;
+    index* const targets = tables.data();
+    index* const sources = targets + block.run;
     for (index begin = 0; begin < block.count; begin += block.period * block.run) {
         for (index inner = begin; inner < begin + block.period; inner += lanes) {
             for (index outer = 0; outer < block.run; ++outer) {
-                places[outer] = columns.into[inner + outer * block.period] - columns.into[inner];
+                targets[outer] = columns.into[inner + outer * block.period] - columns.into[inner];
                 sources[outer] = outer;
             }
             copy_tile step = block.tile;
             step.columns = {columns.into + inner, columns.from + inner, lanes, lanes};
-            step.rows = {places, sources, block.run, block.run};
+            step.rows = {targets, sources, block.run, block.run};
             for (index row = 0; row < rows.count; ++row) {
                 step.next = row + 2 < rows.count ? (rows.from[row + 2] - rows.from[row]) * unit : 0;
                 functions.copy(packed + rows.into[row] * unit, matrix + rows.from[row] * unit, step);

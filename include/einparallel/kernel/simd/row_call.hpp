@@ -68,8 +68,8 @@ row_call call_of(const Function& function) {
                     requires { std::tuple_size<std::remove_const_t<decltype(all)>>::value; },
                     "ep::join: derivative() of a functor of several arguments returns a std::tuple of a functor "
                     "for each");
-                std::size_t place = 0;
-                std::apply([&](const auto&... each) { ((place++ == argument ? keep(each) : void()), ...); }, all);
+                std::size_t position = 0;
+                std::apply([&](const auto&... each) { ((position++ == argument ? keep(each) : void()), ...); }, all);
             }
             return derived;
         };

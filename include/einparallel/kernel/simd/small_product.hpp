@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Products of one shape at different places.
+/// Products of one shape at different addresses.
 template <Element T>
 class small_product {
 public:

@@ -43,7 +43,7 @@ struct copy_tile {
     tile_side rows;
     index unit = 1;         ///< bytes that offsets count
     std::size_t bytes = 0;  ///< of an element, where no function for it knows them
-    bool streams = false;   ///< writes past the caches; every row has into on the same place of a cache line
+    bool streams = false;   ///< writes past the caches; every row has into at the same offset in a cache line
     index next = 0;         ///< bytes from what this tile reads to what the next one will
 };
 
@@ -59,7 +59,7 @@ struct vector_copy;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
+/// std::memcpy without <cstring>, which puts POSIX's function `index` into the global namespace.
 inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
     __builtin_memcpy(into, from, count);
 }
@@ -128,9 +128,9 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             const index begin = at;
             const index end = at + columns.together(at);
             if (tile.streams) {
-                const auto place =
+                const auto address =
                     reinterpret_cast<std::uintptr_t>(into + (columns.into[at] + tile.rows.into[0]) * tile.unit);
-                const index missing = (line - index(place % 64) / bytes) % line;
+                const index missing = (line - index(address % 64) / bytes) % line;
                 const index head = missing < end - at ? missing : end - at;
                 narrow(into, from, tile, at, head, 0);
                 at += head;
@@ -151,10 +151,10 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             __builtin_memcpy(into, from, at);
         }
         for (; at + 64 <= count; at += 64) {
-            for (std::size_t part = 0; part < 64; part += EINPARALLEL_DETAIL_BYTES) {
+            for (std::size_t offset = 0; offset < 64; offset += EINPARALLEL_DETAIL_BYTES) {
                 doubles value;
-                __builtin_memcpy(&value, from + at + part, sizeof(value));
-                EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(into + at + part), value);
+                __builtin_memcpy(&value, from + at + offset, sizeof(value));
+                EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(into + at + offset), value);
             }
         }
         if (at < count) {
@@ -172,7 +172,7 @@ private:
     static constexpr int high(index lane) {
         return int((lane & Step) == 0 ? lane + Step : lanes + lane);
     }
-    /// What lies `Step` lanes to the right in x changes places with what lies there in y. The lanes are written out
+    /// What lies `Step` lanes to the right in x is exchanged for what lies there in y. The lanes are written out
     /// because nvcc expands no pack in the arguments of a builtin.
     template <index Step>
     EINPARALLEL_DETAIL_TARGET static void exchange(vector& x, vector& y) {
@@ -220,39 +220,39 @@ private:
         }
     }
 
-    /// Copies columns from `at` on as long as they lie in pieces of neighbours on both sides, half a kibibyte of a row
-    /// at most, and asks for rows ahead of their turn: processors fetch ahead along one stretch of memory, not across
-    /// many. The last piece of a run goes over some columns again.
+    /// Copies columns from `at` on, `Width` at a time, as long as these are neighbours on both sides, half a kibibyte
+    /// of a row at most, and asks for rows ahead of their turn: processors fetch ahead along one stretch of memory, not
+    /// across many. The last ones of a run go over some columns again.
     /// @return how many they are
-    template <index Piece>
+    template <index Width>
     EINPARALLEL_DETAIL_TARGET static index contiguous(std::byte* into, const std::byte* from, const copy_tile& tile,
                                                       index at) {
-        constexpr index most = 512 / (Piece * bytes);
+        constexpr index most = 512 / (Width * bytes);
         constexpr index ahead = 8;
         const tile_side& columns = tile.columns;
-        index places[2][most];
-        index pieces = 0;
+        index offsets[2][most];
+        index groups = 0;
         index end = at;
-        while (end < columns.count && pieces < most) {
+        while (end < columns.count && groups < most) {
             const index left = columns.together(end);
-            const index start = left < Piece ? end + left - Piece : end;  // goes over some columns again
-            if (end % columns.run < end - start || !consecutive(columns.from + start, Piece)) {
+            const index start = left < Width ? end + left - Width : end;  // goes over some columns again
+            if (end % columns.run < end - start || !consecutive(columns.from + start, Width)) {
                 break;
             }
-            places[0][pieces] = columns.into[start] * tile.unit;
-            places[1][pieces++] = columns.from[start] * tile.unit;
-            end = start + Piece;
+            offsets[0][groups] = columns.into[start] * tile.unit;
+            offsets[1][groups++] = columns.from[start] * tile.unit;
+            end = start + Width;
         }
         const index last = tile.rows.count - 1;
-        for (index row = 0; row <= last && pieces > 0; ++row) {
-            std::byte* const place = into + tile.rows.into[row] * tile.unit;
+        for (index row = 0; row <= last && groups > 0; ++row) {
+            std::byte* const target = into + tile.rows.into[row] * tile.unit;
             const std::byte* const source = from + tile.rows.from[row] * tile.unit;
             const std::byte* const soon = from + tile.rows.from[row + ahead < last ? row + ahead : last] * tile.unit;
-            for (index each = 0; each < pieces; ++each) {
-                __builtin_prefetch(soon + places[1][each]);
-                EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Piece; part += lanes) {
-                    *reinterpret_cast<loose*>(place + places[0][each] + part * bytes) =
-                        *reinterpret_cast<const loose*>(source + places[1][each] + part * bytes);
+            for (index each = 0; each < groups; ++each) {
+                __builtin_prefetch(soon + offsets[1][each]);
+                EINPARALLEL_DETAIL_UNROLL for (index lane = 0; lane < Width; lane += lanes) {
+                    *reinterpret_cast<loose*>(target + offsets[0][each] + lane * bytes) =
+                        *reinterpret_cast<const loose*>(source + offsets[1][each] + lane * bytes);
                 }
             }
         }
@@ -270,26 +270,26 @@ private:
             return;
         }
         for (index row = 0; count > 0 && row < tile.rows.count; ++row) {
-            std::byte* const place = into + tile.rows.into[row] * tile.unit;
+            std::byte* const target = into + tile.rows.into[row] * tile.unit;
             const std::byte* const source = from + tile.rows.from[row] * tile.unit;
             for (index each = column; each < column + count; ++each) {
-                __builtin_memcpy(place + tile.columns.into[each] * tile.unit,
+                __builtin_memcpy(target + tile.columns.into[each] * tile.unit,
                                  source + tile.columns.from[each] * tile.unit, sizeof(T));
             }
         }
     }
 
-    /// `width` columns that are written side by side, (Parts - 1) · lanes + 1 to Parts · lanes of them: the last vector
-    /// goes over some again.
-    template <index Parts>
+    /// `width` columns that are written side by side, (Vectors - 1) · lanes + 1 to Vectors · lanes of them: the last
+    /// vector goes over some again.
+    template <index Vectors>
     EINPARALLEL_DETAIL_TARGET static void transpose(std::byte* into, const std::byte* from, const copy_tile& tile,
                                                     index column, index width, bool streams) {
         const tile_side& columns = tile.columns;
         const tile_side rows = tile.rows;
         const index unit = tile.unit;
         const index last = width - lanes;
-        index offsets[Parts * lanes];
-        index soon[Parts * lanes];  // processors fetch ahead along long stretches of memory, not from one to another
+        index offsets[Vectors * lanes];
+        index soon[Vectors * lanes];  // processors fetch ahead along long stretches of memory, not from one to another
         for (index each = 0; each < width; ++each) {
             const index later = column + each + line;
             offsets[each] = columns.from[column + each] * unit / bytes;
@@ -299,10 +299,10 @@ private:
         for (index row = 0; row < rows.count;) {
             const index end = row + rows.together(row);
             for (; end - row < lanes && row < end; ++row) {
-                element* const place = reinterpret_cast<element*>(first + rows.into[row] * unit);
+                element* const target = reinterpret_cast<element*>(first + rows.into[row] * unit);
                 const element* const source = reinterpret_cast<const element*>(from + rows.from[row] * unit);
                 for (index each = 0; each < width; ++each) {
-                    place[each] = source[offsets[each]];
+                    target[each] = source[offsets[each]];
                 }
             }
             for (index fetched = row; row < end; row += lanes) {
@@ -314,21 +314,21 @@ private:
                     }
                     fetched += line;
                 }
-                vector parts[Parts][lanes];
-                EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
-                    read_transposed(parts[part], reinterpret_cast<const T*>(source),
-                                    offsets + (part < Parts - 1 ? part * lanes : last));
+                vector blocks[Vectors][lanes];
+                EINPARALLEL_DETAIL_UNROLL for (index number = 0; number < Vectors; ++number) {
+                    read_transposed(blocks[number], reinterpret_cast<const T*>(source),
+                                    offsets + (number < Vectors - 1 ? number * lanes : last));
                 }
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-                    T* const place = reinterpret_cast<T*>(first + rows.into[row + each] * unit);
-                    EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
-                        T* const at = place + (part < Parts - 1 ? part * lanes : last);
+                    T* const target = reinterpret_cast<T*>(first + rows.into[row + each] * unit);
+                    EINPARALLEL_DETAIL_UNROLL for (index number = 0; number < Vectors; ++number) {
+                        T* const at = target + (number < Vectors - 1 ? number * lanes : last);
                         if (streams) {
                             doubles value;  // nvcc casts no vectors
-                            __builtin_memcpy(&value, &parts[part][each], sizeof(value));
+                            __builtin_memcpy(&value, &blocks[number][each], sizeof(value));
                             EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(at), value);
                         } else {
-                            *reinterpret_cast<loose*>(at) = parts[part][each];
+                            *reinterpret_cast<loose*>(at) = blocks[number][each];
                         }
                     }
                 }

@@ -57,7 +57,7 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
         words wide;
 #if defined(EINPARALLEL_DETAIL_TO_WORDS)
         const auto two_bytes = __builtin_convertvector(bits, shorts);
-        EINPARALLEL_DETAIL_TO_WORDS(wide, two_bytes);  // g++ converts by parts
+        EINPARALLEL_DETAIL_TO_WORDS(wide, two_bytes);  // g++ splits the conversion
 #else
         wide = __builtin_convertvector(bits, words);
 #endif

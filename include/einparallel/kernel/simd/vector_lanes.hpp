@@ -66,12 +66,12 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             typedef double doubles __attribute__((vector_size(2 * EINPARALLEL_DETAIL_BYTES)));
             doubles both[2] = {__builtin_convertvector(x, doubles), __builtin_convertvector(y, doubles)};
             typedef double wide __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-            wide parts[4];
-            __builtin_memcpy(parts, both, sizeof(both));
-            for (int part = 0; part < 2; ++part) {
-                parts[part] = f(parts[part], parts[2 + part]);
+            wide vectors[4];
+            __builtin_memcpy(vectors, both, sizeof(both));
+            for (int number = 0; number < 2; ++number) {
+                vectors[number] = f(vectors[number], vectors[2 + number]);
             }
-            __builtin_memcpy(both, parts, sizeof(both[0]));
+            __builtin_memcpy(both, vectors, sizeof(both[0]));
             return __builtin_convertvector(both[0], vector);
         }
     }
@@ -88,16 +88,16 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 #if EINPARALLEL_DETAIL_ROOTS
         typedef double doubles __attribute__((vector_size(32)));  // nvcc wants types that do not depend on T
         typedef float floats __attribute__((vector_size(32)));
-        std::conditional_t<sizeof(T) == 8, doubles, floats> parts[EINPARALLEL_DETAIL_BYTES / 32];
-        __builtin_memcpy(parts, &x, sizeof(x));
-        for (auto& part : parts) {
+        std::conditional_t<sizeof(T) == 8, doubles, floats> vectors[EINPARALLEL_DETAIL_BYTES / 32];
+        __builtin_memcpy(vectors, &x, sizeof(x));
+        for (auto& each : vectors) {
             if constexpr (sizeof(T) == 8) {
-                part = __builtin_ia32_sqrtpd256(part);
+                each = __builtin_ia32_sqrtpd256(each);
             } else {
-                part = __builtin_ia32_sqrtps256(part);
+                each = __builtin_ia32_sqrtps256(each);
             }
         }
-        __builtin_memcpy(&x, parts, sizeof(x));
+        __builtin_memcpy(&x, vectors, sizeof(x));
 #else
         for (index lane = 0; lane < lanes; ++lane) {
             x[lane] = std::sqrt(x[lane]);

@@ -1,4 +1,4 @@
-// Elementary functions of rows of float and double, within some units in the last place. Compiled for every instruction
+// Elementary functions of rows of float and double, within some units in the last digit. Compiled for every instruction
 // set: this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
@@ -56,7 +56,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using vector = typename code::vector;
 
     /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be x or y, element for element; y is null for functions of one
-    /// argument. Within 2 units in the last place: exp, expm1, log, log1p, logaddexp, power, erf, sigmoid; within 4:
+    /// argument. Within 2 units in the last digit: exp, expm1, log, log1p, logaddexp, power, erf, sigmoid; within 4:
     /// tanh, sin, cos, silu, gelu.
     /// @pre has_vector_math<Code, T>
     template <op_code Code>
@@ -207,7 +207,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return difference == difference ? value : difference;
     }
 
-    /// sin or cos of |x| <= 2^20: its distance from the nearest multiple of π/2, which is subtracted in parts whose
+    /// sin or cos of |x| <= 2^20: its distance from the nearest multiple of π/2, which is subtracted in terms whose
     /// products with up to 20 bits are exact.
     template <bool Cosine>
     EINPARALLEL_DETAIL_TARGET static vector circular(vector x, integers& rare) {
@@ -253,13 +253,13 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         one += T(1);                                                   // nvcc crashes on this as an initial value
         const vector ratio = T(0.5) - quotient(one, T(2) + T(4) * w);  // w / (1 + 2 w)
         const vector tail = ratio * tail_polynomial(w);
-        const vector part = scaled(tail + tail * less_one, whole);
-        const vector far = x < T(0) ? -part : x - part;
+        const vector missing = scaled(tail + tail * less_one, whole);
+        const vector far = x < T(0) ? -missing : x - missing;
         const vector near = x * (T(0.5) + T(0.5) * small_error_function(x * T(0x1.6a09e667f3bcdp-1)));
         return undefined_below(w < T(0.625) ? near : far, x);
     }
 
-    /// exp2(y log2 |x|), and the sign of x where y is odd. In double the logarithm has a second part, of the digits
+    /// exp2(y log2 |x|), and the sign of x where y is odd. In double the logarithm has a second term, of the digits
     /// that a large result needs; float has it in double.
     EINPARALLEL_DETAIL_TARGET static vector power(vector x, vector y, integers& rare) {
         const integer large = ((bias + mantissa - 2) << mantissa);

@@ -116,17 +116,17 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 }
             };
             if (own.streams) {
-                pass([](T* place, const vector& value) EINPARALLEL_DETAIL_TARGET {
+                pass([](T* into, const vector& value) EINPARALLEL_DETAIL_TARGET {
                     doubles streamed;  // nvcc casts no vectors
                     __builtin_memcpy(&streamed, &value, sizeof(value));
-                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place), streamed);
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(into), streamed);
                 });
             } else if (own.add) {
-                pass([](T* place, const vector& value)
-                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(place) += value; });
+                pass([](T* into, const vector& value)
+                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(into) += value; });
             } else {
-                pass([](T* place, const vector& value)
-                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(place) = value; });
+                pass([](T* into, const vector& value)
+                         EINPARALLEL_DETAIL_TARGET { *reinterpret_cast<loose*>(into) = value; });
             }
             for (; at < own.columns; ++at) {
                 const T value = own.scale * (x[own.x_moves ? at : 0] * y[own.y_moves ? at : 0]);

@@ -123,23 +123,24 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     };
 
     /// sums[i][v] += A[i] · B[v], and one step further along A and B.
-    template <int Rows, int Parts, index Bytes, bool Batch>
+    template <int Rows, int Vectors, index Bytes, bool Batch>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
-        typename some_lanes<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
+        typename some_lanes<Bytes>::vector (&sums)[Rows][Vectors], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
         constexpr index wide = Bytes / index(sizeof(T));
         using loose_vector = typename some_lanes<Bytes>::loose;
-        typename some_lanes<Bytes>::vector right[Parts];
-        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-            right[part] =
-                *reinterpret_cast<const loose_vector*>(row_of_b + (part + 1 < Parts ? part * wide : last_of_b));
+        typename some_lanes<Bytes>::vector right[Vectors];
+        EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+            right[number] =
+                *reinterpret_cast<const loose_vector*>(row_of_b + (number + 1 < Vectors ? number * wide : last_of_b));
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+            EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
                 if constexpr (Batch) {
-                    sums[row][part] += *reinterpret_cast<const loose_vector*>(rows_of_a[row] + along_a) * right[part];
+                    sums[row][number] +=
+                        *reinterpret_cast<const loose_vector*>(rows_of_a[row] + along_a) * right[number];
                 } else {
-                    sums[row][part] += rows_of_a[row][along_a] * right[part];
+                    sums[row][number] += rows_of_a[row][along_a] * right[number];
                 }
             }
         }
@@ -148,18 +149,18 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         __asm__("" : "+r"(along_a), "+r"(row_of_b));
     }
 
-    /// Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows may be copies of one
-    /// another, and the last vector may overlap the one before. Few instructions surround the multiply-adds of a small
-    /// tile: what the compiler would compute again for every row is hidden from it. Rows at a + soon[row], unless that
-    /// is null, are asked for: processors fetch ahead along few stretches of memory.
-    template <int Rows, int Parts, index Bytes, bool Batch = false>
+    /// Rows rows times some columns, Vectors vectors of Bytes bytes at a time, at some points. Rows may be copies of
+    /// one another, and the last vector may overlap the one before. Few instructions surround the multiply-adds of a
+    /// small tile: what the compiler would compute again for every row is hidden from it. Rows at a + soon[row], unless
+    /// that is null, are asked for: processors fetch ahead along few stretches of memory.
+    template <int Rows, int Vectors, index Bytes, bool Batch = false>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tiles(const small_call& call, const T* a,
                                                                      const index* a_rows, const index* soon, const T* b,
                                                                      T* c, const index* c_rows, index width,
                                                                      index points, bool add) {
-        static_assert(!Batch || Parts == 2);
+        static_assert(!Batch || Vectors == 2);
         constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));  // columns of a vector
-        using part_vector = typename some_lanes<Bytes>::vector;
+        using lane_vector = typename some_lanes<Bytes>::vector;
         using loose_vector = typename some_lanes<Bytes>::loose;
         const small_step* const along = call.along;
         const index stretch = call.even;
@@ -174,54 +175,54 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             index asked = 0;
             index at_b = point * call.b_point;
             index at_c = point * call.c_point;
-            for (index left = width; left > 0; left -= Parts * wide) {
+            for (index left = width; left > 0; left -= Vectors * wide) {
                 if (soon != nullptr) {
-                    const index due = std::min((asked + depth * Parts * wide / width + line) / line * line, depth);
+                    const index due = std::min((asked + depth * Vectors * wide / width + line) / line * line, depth);
                     ask_for(a, soon, Rows, along + asked, along + due);
                     asked = due;
                 }
-                const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
-                const index last_of_b = Batch ? last * call.b_column : last + (Parts - 1) / 2 * call.b_gap;
+                const index last = left < Vectors * wide ? left - wide : (Vectors - 1) * wide;
+                const index last_of_b = Batch ? last * call.b_column : last + (Vectors - 1) / 2 * call.b_gap;
                 const index last_of_c = Batch ? last * call.c_column : last;
-                part_vector sums[Rows][Parts];
+                lane_vector sums[Rows][Vectors];
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                        sums[row][part] = part_vector{};
+                    EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                        sums[row][number] = lane_vector{};
                     }
                 }
                 for (index first = 0; first < depth; first += stretch) {
                     index along_a = along[first].a;
                     const T* row_of_b = b + (at_b + along[first].b);
                     EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
-                        multiply_add<Rows, Parts, Bytes, Batch>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                        multiply_add<Rows, Vectors, Bytes, Batch>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
                 if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            sums[row][part] *= scale;
+                        EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                            sums[row][number] *= scale;
                         }
                     }
                 }
                 T* const into = c + at_c;
                 if (add) {  // all are read before any is written: rows may be copies
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            sums[row][part] += *reinterpret_cast<const loose_vector*>(
-                                into + (c_rows[row] + (part + 1 < Parts ? part * wide : last_of_c)));
+                        EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                            sums[row][number] += *reinterpret_cast<const loose_vector*>(
+                                into + (c_rows[row] + (number + 1 < Vectors ? number * wide : last_of_c)));
                         }
                     }
                 }
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                     T* row_of_c = into + c_rows[row];
                     __asm__("" : "+r"(row_of_c));
-                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                        *reinterpret_cast<loose_vector*>(row_of_c + (part + 1 < Parts ? part * wide : last_of_c)) =
-                            sums[row][part];
+                    EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                        *reinterpret_cast<loose_vector*>(
+                            row_of_c + (number + 1 < Vectors ? number * wide : last_of_c)) = sums[row][number];
                     }
                 }
-                at_b += Batch ? Parts * call.b_column : Parts * wide + call.b_gap;
-                at_c += Batch ? Parts * call.c_column : Parts * wide;
+                at_b += Batch ? Vectors * call.b_column : Vectors * wide + call.b_gap;
+                at_c += Batch ? Vectors * call.c_column : Vectors * wide;
             }
         }
     }
@@ -233,13 +234,13 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
         // Of the widest vectors few shapes: few columns fill several.
         constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
-        constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
-        constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
+        constexpr int most_alone = all_shapes ? 8 : 4;   // rows, times one vector
+        constexpr int odd_vectors = all_shapes ? 3 : 1;  // of an odd number of vectors, the last ones
         constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
         const bool odd = !Batch && vectors % 2 != 0;
         const index tallest = vectors == 1 && !Batch ? most_alone : odd ? 4 : most;
-        const index paired = odd ? std::max<index>(vectors - odd_parts, 0) * wide : call.n;  // columns
+        const index paired = odd ? std::max<index>(vectors - odd_vectors, 0) * wide : call.n;  // columns
         const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
         for (index point = 0; point < call.points; point += together) {
             const T* const left = a + point * call.a_point;
@@ -271,7 +272,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     kernel(call, left, a_rows, soon, right, into, c_rows, paired, together, add);
                 }
                 if (odd) {
-                    auto kernel = &tiles<4, odd_parts, Bytes>;
+                    auto kernel = &tiles<4, odd_vectors, Bytes>;
                     if constexpr (all_shapes) {
                         kernel = high == 8 ? &tiles<8, 1, Bytes> : vectors == 1 ? &tiles<4, 1, Bytes> : kernel;
                     }
@@ -299,11 +300,11 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         EINPARALLEL_DETAIL_FOUR_STEPS for (index step = 0; step < depth; ++step) {
             const vector right[2] = {*reinterpret_cast<const loose*>(b), *reinterpret_cast<const loose*>(b + lanes)};
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < 2; ++part) {
+                EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < 2; ++number) {
                     if constexpr (std::is_same_v<T, bool>) {
-                        sums[row][part] |= lane(a[row]) & right[part];
+                        sums[row][number] |= lane(a[row]) & right[number];
                     } else {
-                        sums[row][part] += lane(a[row]) * right[part];
+                        sums[row][number] += lane(a[row]) * right[number];
                     }
                 }
             }
@@ -312,9 +313,9 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         const bool scales = scale != T(1);
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < 2; ++part) {
-                vector& sum = sums[row][part];
-                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
+            EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < 2; ++number) {
+                vector& sum = sums[row][number];
+                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[number]);
                 if constexpr (std::is_same_v<T, bool>) {
                     sum &= lane(scale);
                     *into = add ? *into | sum : sum;

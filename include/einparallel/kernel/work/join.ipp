@@ -123,9 +123,9 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
             names[number] = row_name(number);
         } else if (each.code == op_code::number) {
             row_number value{};
-            const std::size_t part = each.kind == 'c' ? each.bytes / 2 : each.bytes;
-            __builtin_memcpy(value.data(), each.bits.data(), part);
-            __builtin_memcpy(value.data() + part, each.bits.data() + 1, each.bytes - part);
+            const std::size_t half = each.kind == 'c' ? each.bytes / 2 : each.bytes;
+            __builtin_memcpy(value.data(), each.bits.data(), half);
+            __builtin_memcpy(value.data() + half, each.bits.data() + 1, each.bytes - half);
             names[number] = made.rows.push_number(value.data(), each.bytes);
         } else if (each.code != op_code::argument) {
             small_vector<row_name, 4> arguments;
@@ -207,10 +207,10 @@ public:
         }
     }
 
-    void run_own(const row_walk& walk, index place) override {
-        const bool piece = place != row_worker::to_output;
-        join_rows own(program_, this->reduction_, piece ? this->result(place) : this->output_, this->operands(),
-                      piece ? write_mode::overwrite : this->mode_);
+    void run_own(const row_walk& walk, index number) override {
+        const bool is_split = number != row_worker::to_output;
+        join_rows own(program_, this->reduction_, is_split ? this->result(number) : this->output_, this->operands(),
+                      is_split ? write_mode::overwrite : this->mode_);
         run_walk(walk, own);
     }
 

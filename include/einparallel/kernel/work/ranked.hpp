@@ -14,8 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// z[i] = element number ranks[i] of a row of `length` elements, or its place there. Of equal elements the first comes
-/// first, NaN last. `places` has room for the row. Work: length · log(largest rank).
+/// z[i] = element number ranks[i] of a row of `length` elements, or its position there. Of equal elements the first
+/// comes first, NaN last. `positions` has room for the row. Work: length · log(largest rank).
 struct ranked_row {
     void* z;
     index z_step;
@@ -25,30 +25,30 @@ struct ranked_row {
     const index* ranks;
     index rank_step;
     index count;
-    index* places;
+    index* positions;
 };
-template <class T, bool IsPlace>
+template <class T, bool IsPosition>
 void rank_row(const ranked_row& row) {
     const T* const x = static_cast<const T*>(row.x);
     index most = 0;
     for (index at = 0; at < row.count; ++at) {
         most = std::max(most, row.ranks[at * row.rank_step] + 1);
     }
-    std::iota(row.places, row.places + row.length, index{0});
-    std::partial_sort(row.places, row.places + most, row.places + row.length, [&](index a, index b) {
+    std::iota(row.positions, row.positions + row.length, index{0});
+    std::partial_sort(row.positions, row.positions + most, row.positions + row.length, [&](index a, index b) {
         const T first = x[a * row.x_step];
         const T second = x[b * row.x_step];
         const bool a_is_nan = first != first;
         const bool b_is_nan = second != second;
         return a_is_nan != b_is_nan ? b_is_nan : first > second || (!(first < second) && a < b);
     });
-    using Out = std::conditional_t<IsPlace, index, T>;
+    using Out = std::conditional_t<IsPosition, index, T>;
     for (index at = 0; at < row.count; ++at) {
-        const index place = row.places[row.ranks[at * row.rank_step]];
-        if constexpr (IsPlace) {
-            static_cast<Out*>(row.z)[at * row.z_step] = place;
+        const index position = row.positions[row.ranks[at * row.rank_step]];
+        if constexpr (IsPosition) {
+            static_cast<Out*>(row.z)[at * row.z_step] = position;
         } else {
-            static_cast<Out*>(row.z)[at * row.z_step] = x[place * row.x_step];
+            static_cast<Out*>(row.z)[at * row.z_step] = x[position * row.x_step];
         }
     }
 }
@@ -71,7 +71,7 @@ inline std::string too_many_ranks(index count, index length) {
     return count <= length ? "" : sentence({"ep::top_k: ", count, " elements are wanted of rows that have ", length});
 }
 
-/// The operands of a call are X and the ranks, 0, 1, 2, … or a part of these; the output has their label where X has
+/// The operands of a call are X and the ranks, 0, 1, 2, … or some of these; the output has their label where X has
 /// one that is contracted.
 EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& work);
 

@@ -24,13 +24,13 @@ EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& wo
     require(last < loops.lengths[1], {too_many_ranks(last + 1, loops.lengths[1])});
     constexpr index worth = index{1} << 13;  // elements for each thread
     loops.for_each_run(loops.lengths[1], worth, 1, [&](index into, index from, index rows) {
-        const scratch_memory places(std::size_t(loops.lengths[1]) * sizeof(index));
+        const scratch_memory positions(std::size_t(loops.lengths[1]) * sizeof(index));
         for (index row = 0; row < rows; ++row) {
             const index z = (into + row * loops.moves[0]) * index(work.made.bytes);
             const index x = (from + row * loops.moves[1]) * index(work.element.bytes);
             work.row({static_cast<std::byte*>(call.output.data) + z, loops.steps[0],
                       static_cast<const std::byte*>(call.operands[0].data) + x, loops.steps[1], loops.lengths[1], ranks,
-                      call.operands[1].strides[0], loops.lengths[0], reinterpret_cast<index*>(places.data())});
+                      call.operands[1].strides[0], loops.lengths[0], reinterpret_cast<index*>(positions.data())});
         }
     });
 }

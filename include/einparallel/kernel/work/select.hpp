@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An index that is data: elements of an operand, which name places of a dimension.
+/// An index that is data: elements of an operand, which name positions of a dimension.
 struct data_index {
     element_type element;
     index extent = 0;  ///< of the dimension, all of it
@@ -50,7 +50,7 @@ select_work select_work_of(std::vector<data_index> indices, bool replaces) {
 }
 
 /// Work ∏ of the extents of all labels but v1, v2, ….
-/// @throws error, before anything is written, where a token is outside the dimension that it names a place of, or,
+/// @throws error, before anything is written, where a token is outside the dimension that it names a position of, or,
 /// where elements are replaced, names one twice
 EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work);
 

@@ -31,10 +31,10 @@ public:
         std::copy(call.extents.begin(), call.extents.end(), extents_.begin());
         const std::size_t count = work.indices.size();
         for (std::size_t each = 0; each < count; ++each) {
-            const strided_block& places = call.operands[1 + count + each];
-            const label_id label = places.labels[0];
+            const strided_block& range = call.operands[1 + count + each];
+            const label_id label = range.labels[0];
             const index size = call.extents[std::size_t(label)];
-            chosen_.push_back({size > 0 ? *static_cast<const index*>(places.data) : 0, size,
+            chosen_.push_back({size > 0 ? *static_cast<const index*>(range.data) : 0, size,
                                stride_along(call.output, label), stride_along(call.operands[0], label),
                                static_cast<const std::byte*>(call.operands[1 + each].data)});
             in_output_ = in_output_ || found_in(label, call.output.labels);
@@ -60,14 +60,14 @@ public:
                 std::copy_n(nest_.of(loop), nest_.slots, of_tokens.add(nest_.extents[loop]));
             }
         }
-        std::vector<index> places;
+        std::vector<index> offsets;
         const auto add = [&](const index* into, const index* /*from*/, index count) {
-            places.insert(places.end(), into, into + count);
+            offsets.insert(offsets.end(), into, into + count);
         };
         for_each_points(of_tokens, add, [](const index*, index) {});
-        std::sort(places.begin(), places.end());
-        const auto twice = std::adjacent_find(places.begin(), places.end());
-        if (twice == places.end()) {
+        std::sort(offsets.begin(), offsets.end());
+        const auto twice = std::adjacent_find(offsets.begin(), offsets.end());
+        if (twice == offsets.end()) {
             return;
         }
         odometer::loop_list all;
@@ -79,17 +79,17 @@ public:
             odometer walk(of_tokens, all);
             small_vector<index, 8> at(of_tokens.slots, 0);
             walk.go_to(number, at.data());
-            index place = at[0];
+            index offset = at[0];
             std::string values;
             for (std::size_t each = 0; each < chosen_.size(); ++each) {
                 const element_type element = work_.indices[each].element;
                 index value = 0;
                 for_each_token(element, chosen_[each].tokens + at[2 + each] * index(element.bytes), 0, 1,
                                [&](index, index token) { value = token; });
-                place += (value - chosen_[each].first) * chosen_[each].z;
+                offset += (value - chosen_[each].first) * chosen_[each].z;
                 values += (each == 0 ? "" : ", ") + std::to_string(value);
             }
-            named = place == *twice ? values : "";
+            named = offset == *twice ? values : "";
         }
         throw error("einsum: the left-hand side names index " + named + " of " + work_.indices.front().name +
                     " twice: say += to add up what is assigned to it");
@@ -163,8 +163,8 @@ private:
         }
     }
 
-    /// Calls selected(into, from, count) for places of the output and of X, many at a time, and others(into, count) for
-    /// those of the output where the block lacks what is chosen.
+    /// Calls selected(into, from, count) for offsets in the output and in X, many at a time, and others(into, count)
+    /// for those in the output where the block lacks what is chosen.
     void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
         odometer::loop_list outer;
         for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
@@ -210,10 +210,10 @@ private:
                 for (std::size_t number = 0; number < chosen_.size(); ++number) {
                     const chosen& by = chosen_[number];
                     for_each_of(number, [&](index each, index token) {
-                        const index place = token - by.first;
-                        has[each] = has[each] && std::uint64_t(place) < std::uint64_t(by.size);
-                        into[each] += place * by.z;
-                        from[each] += place * by.x;
+                        const index position = token - by.first;
+                        has[each] = has[each] && std::uint64_t(position) < std::uint64_t(by.size);
+                        into[each] += position * by.z;
+                        from[each] += position * by.x;
                     });
                 }
                 index found = 0;
@@ -275,14 +275,14 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
 
 /// Σ (token1 == v1 ∧ … ? x : 0).
 EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
-    constexpr element_type of_place = element_type_of<index>();
+    constexpr element_type of_position = element_type_of<index>();
     constexpr element_type of_truth = element_type_of<bool>();
     const std::size_t count = work.indices.size();
     std::vector<element_type> operands{work.element};
     for (const data_index& each : work.indices) {
         operands.push_back(each.element);
     }
-    operands.insert(operands.end(), count, of_place);
+    operands.insert(operands.end(), count, of_position);
     if (work.replaces) {
         operands.push_back(work.element);
     }
@@ -290,7 +290,7 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
     op_register both = 0;
     for (std::size_t each = 0; each < count; ++each) {
         const op_register pair[] = {op_register(1 + each), op_register(1 + count + each)};
-        const op_register is_here = program.call({op_code::equal}, of_truth, of_place, pair);
+        const op_register is_here = program.call({op_code::equal}, of_truth, of_position, pair);
         const op_register all[] = {both, is_here};
         both = each == 0 ? is_here : program.call({op_code::multiply}, of_truth, of_truth, all);
     }
@@ -301,7 +301,7 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work) {
-    double operations = 2;  // of a point with one place along each label that a token chooses
+    double operations = 2;  // of a point with one position along each label that a token chooses
     for (const data_index& each : work.indices) {
         operations /= double(std::max<index>(each.extent, 1));
     }

@@ -32,14 +32,14 @@ void for_each_token(element_type element, const std::byte* first, index stride, 
 }
 
 /// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
-EINPARALLEL_INLINE std::string place_of_token(const block_call& call, const strided_block& token, index_span at) {
-    std::string place;
+EINPARALLEL_INLINE std::string name_of_token(const block_call& call, const strided_block& token, index_span at) {
+    std::string position;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
         const index first = label == no_label || call.first.empty() ? 0 : call.first[std::size_t(label)];
-        place += (place.empty() ? " at (" : ", ") + std::to_string(first + at[dimension]);
+        position += (position.empty() ? " at (" : ", ") + std::to_string(first + at[dimension]);
     }
-    return "the index" + place + (place.empty() ? "" : ")");
+    return "the index" + position + (position.empty() ? "" : ")");
 }
 
 /// Throws where a token of the operand is outside its dimension.
@@ -61,16 +61,16 @@ EINPARALLEL_INLINE void check_tokens(const block_call& call, const strided_block
                        [&](index, index value) { largest = std::max(largest, std::uint64_t(value)); });
         if (largest >= std::uint64_t(index_of.extent)) {
             index wrong = -1;
-            for_each_token(index_of.element, first, stride, length, [&](index place, index value) {
+            for_each_token(index_of.element, first, stride, length, [&](index position, index value) {
                 if (wrong < 0 && std::uint64_t(value) >= std::uint64_t(index_of.extent)) {
-                    wrong = place;
+                    wrong = position;
                     largest = std::uint64_t(value);
                 }
             });
             if (rank > 0) {
                 at[rank - 1] = wrong;
             }
-            throw error("einsum: " + place_of_token(call, token, {at.data(), rank}) + " is " +
+            throw error("einsum: " + name_of_token(call, token, {at.data(), rank}) + " is " +
                         std::to_string(index(largest)) + ", outside the extent " + std::to_string(index_of.extent) +
                         " of " + index_of.name);
         }
