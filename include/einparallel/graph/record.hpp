@@ -170,7 +170,7 @@ public:
         using Join = decltype(make_join());
         const std::shared_ptr<const Join> made(new Join(make_join()));
         const std::shared_ptr<kernel> work = make_join_kernel(made->work, make_program(), {made});
-        work->bring(functor_of(*made));
+        work->attach(functor_of(*made));
         return record(sink, out, operands, work);
     }
 };

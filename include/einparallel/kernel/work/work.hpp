@@ -102,7 +102,7 @@ public:
     /// How devices call the application's functors in it, where a unit that nvcc compiled has recorded it; else null.
     [[nodiscard]] const detail::device_functor* on_device() const { return on_device_; }
     /// Called once, by who makes it.
-    void bring(const detail::device_functor* functor) { on_device_ = functor; }
+    void attach(const detail::device_functor* functor) { on_device_ = functor; }
 
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
