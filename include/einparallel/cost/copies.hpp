@@ -23,7 +23,7 @@ struct tensor_copy {
     std::size_t first = 0;       ///< when it comes: twice a vertex's turn, one more of what that makes
     std::size_t last = 0;        ///< when it is used last: as above, one more while a vertex works on it
     bool is_gathered = false;
-    bool in_pieces = false;  ///< on some rank: what a halo was brought to
+    bool is_joined = false;  ///< on some rank: what a halo was brought to
     int readings = 0;
     std::size_t next = no_copy;  ///< of the tensor
 };
@@ -51,9 +51,9 @@ struct copy_ledger {
     /// The copy that serves a reader of the tensor at a place.
     /// @param rests  where it is brought from, unless it is made; nothing where every rank reads what it wants
     std::size_t bring(std::size_t tensor, Place at, const std::optional<Place>& rests, std::size_t time,
-                      bool in_pieces = false) {
+                      bool is_joined = false) {
         const std::size_t from = rests ? make(tensor, *rests, time) : no_copy;
-        return serve({tensor, at, from, time, time + 1, false, in_pieces && rests, 1}, in_pieces);
+        return serve({tensor, at, from, time, time + 1, false, is_joined && rests, 1}, is_joined);
     }
 
     /// The whole blocks of the pieces that a copy has.
@@ -63,11 +63,11 @@ struct copy_ledger {
 
 private:
     /// The copy of the tensor that is as good; a new one where none is.
-    std::size_t serve(const tensor_copy<Place>& wanted, bool in_pieces = false) {
+    std::size_t serve(const tensor_copy<Place>& wanted, bool is_joined = false) {
         std::size_t* here = &first[wanted.tensor];
         for (; *here != no_copy; here = &copies[*here].next) {
             tensor_copy<Place>& known = copies[*here];
-            if (known.is_gathered == wanted.is_gathered && (in_pieces || !known.in_pieces) &&
+            if (known.is_gathered == wanted.is_gathered && (is_joined || !known.is_joined) &&
                 is_one_place(known.at, wanted.at, wanted.is_gathered)) {
                 known.last = wanted.last;
                 known.readings += wanted.readings;

@@ -74,7 +74,7 @@ public:
     }
 
     /// Of a vertex that is asked to run so. Readers that hold the same blocks gather them once: each is charged its
-    /// part, no more than what it costs; the paper, which knows no blocks, charges every one.
+    /// share, no more than what it costs; the paper, which knows no blocks, charges every one.
     EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number,
                                                           algorithm wanted = algorithm::automatic) const {
         lasting_work made{runs(number)};

@@ -102,8 +102,8 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
         const std::vector<int>& before = from.bits[dimension];
         const std::vector<int>& after = to.bits[dimension];
         const std::size_t both = std::min(before.size(), after.size());
-        for (std::size_t place = 0; place < both; ++place) {
-            join(std::size_t(before[place]), std::size_t(after[place]));
+        for (std::size_t digit = 0; digit < both; ++digit) {
+            join(std::size_t(before[digit]), std::size_t(after[digit]));
         }
         targets *= double(std::size_t{1} << (after.size() - both));
         sources *= double(std::size_t{1} << (before.size() - both));

@@ -24,11 +24,11 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
                                            const mesh& ranks);
 
 /// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
-/// brings each element of it to q − 1 ranks once.
+/// moves each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);
 
 /// Bytes that all ranks together send to aggregate the output of one task: every way to reduce a block that q ranks
-/// have summands of brings each element of it to q − 1 ranks once. Of running sums, the rows that are handed on.
+/// have summands of moves each element of it to q − 1 ranks once. Of running sums, the rows that are handed on.
 EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 
 /// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.

@@ -116,8 +116,8 @@ public:
         double arithmetic = 0;  ///< seconds
         double peers = 1;       ///< that each message stands for
 
-        void send(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(sent, region); }
-        void receive(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(received, region); }
+        void send(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(sent, region); }
+        void receive(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(received, region); }
         void move(buffer_id /*into*/, buffer_id /*from*/, const counted_region& region, std::size_t /*of_sum*/ = 0) {
             touched += region.elements;
         }

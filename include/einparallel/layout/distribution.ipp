@@ -77,17 +77,17 @@ EINPARALLEL_INLINE distribution::distribution(const std::vector<index>& bounds,
                                               const std::vector<std::vector<box>>& boxes)
     : bounds_(bounds), holders_(int(boxes.size())), regular_(false) {
     for (const std::vector<box>& all : boxes) {
-        std::vector<box>& parts = boxes_.emplace_back();
+        std::vector<box>& disjoint = boxes_.emplace_back();
         for (const box& each : all) {
             std::vector<box> fresh = difference({each}, no_box(bounds.size()));
-            for (const box& known : parts) {
+            for (const box& known : disjoint) {
                 fresh = difference(fresh, known);
             }
-            parts.insert(parts.end(), fresh.begin(), fresh.end());
+            disjoint.insert(disjoint.end(), fresh.begin(), fresh.end());
         }
-        const box hull = detail::hull_of(parts, bounds.size());
-        if (detail::sum_in(parts, index{0}, &box::size) == hull.size()) {
-            parts = {hull};
+        const box hull = detail::hull_of(disjoint, bounds.size());
+        if (detail::sum_in(disjoint, index{0}, &box::size) == hull.size()) {
+            disjoint = {hull};
         }
     }
 }

@@ -28,7 +28,7 @@ struct mesh_axis {
 
 /// The ∏d kernel calls of a vertex as a grid of ranks. Axes stand outermost first: rank = row-major number of the
 /// coordinates. The order of the axes is the plan's to choose, so that neighbouring vertices agree; axes of one part
-/// are left out. Ranks beyond size() take no part in the vertex.
+/// are left out. Ranks beyond size() have nothing to do in the vertex.
 struct mesh {
     std::vector<mesh_axis> axes;  ///< outermost first
 

@@ -86,7 +86,7 @@ constexpr std::optional<placement> propagated(const Einsum& einsum, std::span<co
 }
 
 /// The same of its gradient by operand `by`, which is the einsum of the others and of the result's gradient: that
-/// stands in the place of the operand.
+/// replaces the operand.
 template <class Einsum>
 constexpr std::optional<placement> propagated_back(const Einsum& einsum, std::size_t by,
                                                    std::span<const placement> operands) {

@@ -170,7 +170,7 @@ EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<
                 inner[word] = inner_joined[word] & (labels.of(b)[word] | labels.of(operands + outer)[word]);
                 outer_joined[word] = inner[word] | labels.of(b)[word];
             }
-            // An exponentially distributed number with eight binary places.
+            // An exponentially distributed number with eight binary digits.
             const double luck = std::countl_zero(random | 1U) + double((random >> 2U) & 255U) / 256;
             const double before = operations[turned] + operations[outer];
             const double more = before * (temperature * luck);

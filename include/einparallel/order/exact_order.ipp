@@ -34,7 +34,7 @@ EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& n
     const bool may_vanish = std::find(net.extents.begin(), net.extents.end(), 0.0) != net.extents.end();
     std::vector<double> operations(subsets, infinity);
     std::vector<double> elements(subsets, 0);
-    std::vector<std::size_t> split(subsets, 0);  // the left part; 0 where the subset is a tensor or costs too much
+    std::vector<std::size_t> split(subsets, 0);  // the left half; 0 where the subset is a tensor or costs too much
     std::vector<std::uint64_t> joined(words);
     for (std::size_t subset = 1; subset < subsets; ++subset) {
         if (std::has_single_bit(subset)) {
@@ -45,7 +45,7 @@ EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& n
         const double least = may_vanish ? 0 : size;  // a contraction goes through all labels of its result
         double best = most;
         elements[subset] = infinity;
-        // The part with the lowest tensor is the left one: each split once.
+        // The half with the lowest tensor is the left one: each split once.
         const std::size_t others = subset & (subset - 1);
         for (std::size_t right = others; right != 0; right = (right - 1) & others) {
             const std::size_t left = subset ^ right;

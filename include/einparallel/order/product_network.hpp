@@ -73,8 +73,8 @@ struct found_order {
 };
 
 /// The order of a tree of contractions whose steps come in any sequence, the root last: each step after those that it
-/// reads, the part with the lowest operand on the left. Equal trees give equal orders. Depth first, a part follows the
-/// other.
+/// reads, the subtree with the lowest operand on the left. Equal trees give equal orders. Depth first, one subtree
+/// follows the other.
 EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> steps, bool depth_first = false);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -73,10 +73,10 @@ EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> st
     const auto bottom_up = [&] {
         std::vector<std::size_t> listed(steps.empty() ? 0 : 1, steps.size() - 1);
         for (std::size_t position = 0; position < listed.size(); ++position) {
-            for (const std::size_t part : {steps[listed[position]].left, steps[listed[position]].right}) {
-                if (part >= operands) {
+            for (const std::size_t read : {steps[listed[position]].left, steps[listed[position]].right}) {
+                if (read >= operands) {
                     listed.insert(depth_first ? listed.begin() + std::ptrdiff_t(position) + 1 : listed.end(),
-                                  part - operands);
+                                  read - operands);
                 }
             }
         }

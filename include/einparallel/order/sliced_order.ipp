@@ -32,10 +32,10 @@ EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::ve
         }
         return size;
     };
-    double parts = 1;
-    for_each_in(order.fixed, [&](label_id label) { parts *= double(extents[std::size_t(label)]); });
+    double slices = 1;
+    for_each_in(order.fixed, [&](label_id label) { slices *= double(extents[std::size_t(label)]); });
     const std::size_t operands = labels.size() - order.steps.size();
-    // What is kept is there from the second part on, before everything.
+    // What is kept is there from the second slice on, before everything.
     std::vector<bool> kept(labels.size());
     double held = 0;
     for (std::size_t tensor = operands; tensor < labels.size() && !order.varies.empty(); ++tensor) {
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::ve
     }
     for (std::size_t result = operands; result < labels.size(); ++result) {
         const auto& [left, right, made] = order.steps[result - operands];
-        cost.operations += size_of(labels[left], labels[right]) * parts;
+        cost.operations += size_of(labels[left], labels[right]) * slices;
         held += kept[result] ? 0 : size_of(made, {});
         if (result + 1 < labels.size() && held > cost.peak) {
             cost.peak = held;
@@ -68,9 +68,9 @@ EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, 
     product_cost cost{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     // With fewer labels another order may be better, which is worth more where it is gone through often.
     const auto search = [&] {
-        double parts = most_bytes > 0 ? 4 : 1;
-        for_each_in(found.fixed, [&](label_id label) { parts *= double(extents[std::size_t(label)]); });
-        sliced_order other{order_of_operands(left, out, operands, std::sqrt(parts)), found.fixed, {}};
+        double slices = most_bytes > 0 ? 4 : 1;
+        for_each_in(found.fixed, [&](label_id label) { slices *= double(extents[std::size_t(label)]); });
+        sliced_order other{order_of_operands(left, out, operands, std::sqrt(slices)), found.fixed, {}};
         std::vector<std::vector<label_id>> known = operands;
         for_each_in(other.steps, [&](const pairwise_contraction& step) { known.push_back(step.labels); });
         const product_cost with = cost_of(other, known, extents);

@@ -33,7 +33,7 @@ struct vertex_to_cut {
     const vertex& einsum;                 ///< what is cut
     std::string name;                     ///< the user's name, or "v3" by position in the plan
     int processes = 1;                    ///< ranks that the plan is for
-    label_parts from_operands;            ///< the cut that the operands bring, see plan_with
+    label_parts from_operands;            ///< the cut that the operands have, see plan_with
     std::span<const std::string> labels;  ///< of all einsums of the graph, sorted
 
     /// Extent of a label; -1 where the einsum does not have it.
@@ -84,7 +84,7 @@ private:
 /// Cuts a graph of the same statements, of other extents, as `known` is cut: the n-th einsum with some labels as the
 /// n-th of that plan which has them; others keep the cut of their operands. What both graphs read then rests alike.
 /// Extents and ranks must suffice for the parts (plan_with refuses the cut otherwise). For the plan of a loop that goes
-/// on with a larger tensor, in a small part of the time of a search.
+/// on with a larger tensor, in a small fraction of the time of a search.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule cuts_of(const plan& known);
 
 /// plan_with for outputs whose types are not known.
@@ -97,9 +97,9 @@ inline namespace EINPARALLEL_WAY {
 /// and seconds, and it runs. A rule may leave ranks idle. options.objective decides nothing here, options.algorithm
 /// only what travels.
 ///
-/// The cut that a vertex's operands bring (from_operands): each label has the parts that the first computed operand
+/// The cut that a vertex's operands have (from_operands): each label has the parts that the first computed operand
 /// with this label was made with, in the order of operands and dimensions; where that takes more ranks than the plan
-/// has, or the label may not be cut, it stays whole. Inputs bring nothing.
+/// has, or the label may not be cut, it stays whole. Inputs do not count.
 ///
 /// Needs no MPI; the same call gives the same plan on every rank.
 /// @throws error: options that make no sense, a graph whose recording failed; a label that the vertex does not have or
@@ -119,7 +119,7 @@ template <detail::Tensors First, detail::Tensors... More>
 /// the graph has is an error.
 namespace rivals {
 
-/// SQRT: every contraction's output is sliced √p × √p along its two longest labels; into the most equal numbers of
+/// SQRT: every contraction's output is cut √p × √p along its two longest labels; into the most equal numbers of
 /// parts where p is no square, the longer label into more.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule sqrt();
 

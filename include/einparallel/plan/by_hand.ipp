@@ -66,7 +66,7 @@ EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& c
     return made;
 }
 
-/// The cut that a vertex's operands bring: by label that may be cut, the parts into which the first operand that cuts
+/// The cut that a vertex's operands have: by label that may be cut, the parts into which the first operand that cuts
 /// it is cut there, as far as the ranks suffice.
 EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<state>& decided, int processes) {
@@ -160,7 +160,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     detail::place_table table(true);
-    const std::vector<detail::state> states = detail::place_vectors(graph, asked, may_be, decided, table);
+    const std::vector<detail::state> states = detail::states_with_vectors(graph, asked, may_be, decided, table);
     plan made = plan_builder::build(graph, asked, may_be, states, table);
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
@@ -175,7 +175,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Places the ranks of a plan on the labels of one vertex, step by step.
+/// Spreads the ranks of a plan over the labels of one vertex, step by step.
 EINPARALLEL_INLINE class rank_placing {
 public:
     /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
@@ -209,8 +209,8 @@ public:
         if (labels.size() < 2 || !einsum_.form.in_output(labels[1])) {
             return;
         }
-        const auto extent = [&](std::size_t place) {
-            return std::max<index>(1, einsum_.extents[std::size_t(labels[place])]);
+        const auto extent = [&](std::size_t position) {
+            return std::max<index>(1, einsum_.extents[std::size_t(labels[position])]);
         };
         const int ranks = largest_product(std::vector<index>{extent(0), extent(1)}, processes_);
         int fewer = int(std::sqrt(ranks));
@@ -236,8 +236,8 @@ private:
         std::iota(labels.begin(), labels.end(), label_id{0});
         std::erase_if(labels, [&](label_id label) { return !einsum_.may_cut(label); });
         const auto turn = [&](label_id label) {
-            const auto place = find_in(form.output, label) - form.output.begin();
-            return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], place, label);
+            const auto position = find_in(form.output, label) - form.output.begin();
+            return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], position, label);
         };
         detail::sort_range(labels, [&](label_id a, label_id b) { return turn(a) < turn(b); });
         return labels;

@@ -66,9 +66,9 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
 }
 
 /// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
-EINPARALLEL_SELDOM std::vector<state> place_vectors(const einsum_graph& graph, options asked,
-                                                    std::vector<vertex_cuts>& may_be, const std::vector<state>& decided,
-                                                    place_table& table) {
+EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& graph, options asked,
+                                                          std::vector<vertex_cuts>& may_be,
+                                                          const std::vector<state>& decided, place_table& table) {
     for (std::size_t number = 0; number < decided.size(); ++number) {
         if (const vertex& each = *graph.vertices[number]; !each.is_input()) {
             may_be[number] = only_cuts(each, decided[number].ranks, may_be[number]);
@@ -92,7 +92,7 @@ EINPARALLEL_SELDOM std::vector<state> place_vectors(const einsum_graph& graph, o
 EINPARALLEL_SELDOM plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
                                 std::vector<state> states, place_table& table) {
     if (asked.objective == objective::paper || asked.method == method::linearized) {
-        states = place_vectors(graph, asked, may_be, states, table);
+        states = states_with_vectors(graph, asked, may_be, states, table);
     }
     return plan_builder::build(graph, asked, may_be, states, table);
 }

@@ -37,7 +37,7 @@ struct repetition {
     std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
 };
 
-/// By vertex the run of three and more equal layers that it is part of; one layer of the vertex alone where there is
+/// By vertex the run of three and more equal layers that it belongs to; one layer of the vertex alone where there is
 /// none. Layers are equal where their vertices are in placement, costs and bytes held, and each reads what the one
 /// before it reads, or what comes as many vertices later.
 EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,

@@ -40,7 +40,7 @@ EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
 }
 
 /// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
-/// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
+/// over all: blocks differ by an element along each dimension, and what lies in contiguous memory packs differently.
 EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
     constexpr int looked_at = 64;
     std::vector<int> ranks;
@@ -62,7 +62,7 @@ EINPARALLEL_SELDOM std::vector<std::size_t> most_held(const plan& made, const st
     std::vector<std::size_t> most(made.vertices().size());
     for (const int rank : ranks) {
         plan_memory held = memory_of(made, rank);
-        // Tensors that lie in one piece of memory leave gaps.
+        // Tensors that lie in contiguous memory leave gaps.
         *std::max_element(held.by_vertex.begin(), held.by_vertex.end()) = held.peak;
         std::transform(most.begin(), most.end(), held.by_vertex.begin(), most.begin(),
                        [](std::size_t a, std::size_t b) { return std::max(a, b); });

@@ -12,7 +12,7 @@
 
 namespace einparallel {
 
-/// Ways to place N factors of two on D unique labels: (N + D − 1)! / (N! (D − 1)!), EinDecomp §8.1. (0, 0) gives 1 and
+/// Ways to put N factors of two on D unique labels: (N + D − 1)! / (N! (D − 1)!), EinDecomp §8.1. (0, 0) gives 1 and
 /// (0, N) gives 0. The largest value of std::size_t stands for everything that does not fit into one.
 constexpr std::size_t partition_count(std::size_t labels, std::size_t factors) {
     if (labels == 0) {

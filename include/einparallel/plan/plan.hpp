@@ -25,7 +25,7 @@ struct program;
 template <class T, std::size_t Rank>
 class tensor;
 
-/// A value that is no part of comparisons: all compare equal.
+/// A value that comparisons leave out: all compare equal.
 template <class Value>
 struct not_compared : Value {
     using Value::operator=;
@@ -145,7 +145,7 @@ public:
     friend bool operator==(const plan& a, const plan& b) = default;
 
     /// Frees what the runs of this plan, and of plans equal to it, keep in a context (options.runs); the next run
-    /// brings it again. Collective. What a plan keeps goes with its last copy at the context's next run, and with the
+    /// makes it again. Collective. What a plan keeps goes with its last copy at the context's next run, and with the
     /// context.
     template <class Context, class Way = detail::way>
     void release(Context& world) const {

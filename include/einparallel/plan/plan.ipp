@@ -75,10 +75,10 @@ EINPARALLEL_SELDOM plan_moves moves_of(const std::vector<planned_vertex>& vertic
     plan_moves made;
     made.first.assign(vertices.size(), no_copy);
     std::size_t time = 0;
-    const auto bring = [&](std::size_t tensor, const distribution& at, bool in_pieces) {
+    const auto bring = [&](std::size_t tensor, const distribution& at, bool is_joined) {
         const planned_vertex& each = vertices[tensor];
         const auto rests = is_moved(*each.origin) ? std::optional(&each.resting) : std::nullopt;
-        return made.bring(tensor, &at, rests, time, in_pieces);
+        return made.bring(tensor, &at, rests, time, is_joined);
     };
     for (std::size_t number = 0; number < vertices.size(); ++number) {
         const planned_vertex& each = vertices[number];

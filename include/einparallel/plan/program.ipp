@@ -26,7 +26,7 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE class program_writer {
 public:
     program_writer(const plan& of, int rank)
-        : plan_(of), rank_(rank), moves_(moves_of(of.vertices(), of.outputs())), places_(moves_.copies.size()) {}
+        : plan_(of), rank_(rank), moves_(moves_of(of.vertices(), of.outputs())), buffers_(moves_.copies.size()) {}
 
     program write() && {
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
@@ -34,15 +34,15 @@ public:
             if (each.is_input()) {
                 continue;  // read where it is wanted first
             }
-            const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return place_of(copy); });
-            places_[moves_.first[vertex_]] =
+            const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return buffer_of(copy); });
+            buffers_[moves_.first[vertex_]] =
                 tagged(schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_), vertex_);
             phase_ += phases_apart;
             mark_steps(each.lasts);
         }
         for (const std::size_t copy : moves_.results) {
             vertex_ = moves_.copies[copy].tensor;
-            const buffer_id buffer = place_of(copy);
+            const buffer_id buffer = buffer_of(copy);
             written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(buffer) : buffer);
         }
         written_.vertices = list_of(plan_.vertices(), [](const planned_vertex& each) {
@@ -66,9 +66,9 @@ private:
     }
 
     /// The buffer with what this rank has of a copy, which is made where it is wanted first.
-    buffer_id place_of(std::size_t number) {
-        if (places_[number]) {
-            return *places_[number];
+    buffer_id buffer_of(std::size_t number) {
+        if (buffers_[number]) {
+            return *buffers_[number];
         }
         const auto& each = moves_.copies[number];
         buffer_id buffer = no_buffer;
@@ -76,14 +76,14 @@ private:
             buffer = read(each.tensor, *each.at);
         } else {
             const distribution& from = *moves_.copies[each.from].at;
-            const buffer_id resting = place_of(each.from);
+            const buffer_id resting = buffer_of(each.from);
             buffer = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_)
-                     : each.in_pieces ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
+                     : each.is_joined ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
                                       : schedule_redistribution(written_, from, *each.at, rank_, resting, phase_);
             phase_ += each.is_gathered ? phases_apart : 1;
         }
         mark_steps(plan_.vertices()[each.tensor].lasts);
-        places_[number] = tagged(buffer, each.tensor);
+        buffers_[number] = tagged(buffer, each.tensor);
         return buffer;
     }
 
@@ -123,7 +123,7 @@ private:
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
     plan_moves moves_;
-    std::vector<std::optional<buffer_id>> places_;  // by copy
+    std::vector<std::optional<buffer_id>> buffers_;  // by copy
 };
 
 }  // namespace EINPARALLEL_DETAIL

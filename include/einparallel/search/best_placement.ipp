@@ -56,7 +56,7 @@ EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& grap
 /// found one vertex at a time. A glance at some numbers, then a look at the best one.
 EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_graph& graph, const options& asked,
                                                                  place_table& table) {
-    constexpr std::size_t glance = 32;  // a part of the effort
+    constexpr std::size_t glance = 32;  // the effort is divided by it
     constexpr std::size_t look = 2;
     std::vector<int> numbers = rival_numbers(asked.processes, asked.objective == objective::time);
     std::erase_if(numbers, [&](int number) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a vertex's own work costs at least by its partition vector alone, or by a part of it: the bound that orders the
-// vectors of a search.
+// What a vertex's own work costs at least by its partition vector alone, or by what is decided of it: the bound that
+// orders the vectors of a search.
 
 #include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/machine.hpp>
@@ -30,10 +30,10 @@ struct partition_candidate {
     double block = 0;  ///< points of the largest block at least: of equals, the more even vector comes first
     std::vector<int> parts;
     std::size_t family = 0;
-    std::size_t product = 0;  ///< its place among those of the family
+    std::size_t product = 0;  ///< its position among those of the family
     std::size_t label = 0;
-    int left = 1;  ///< of the product, to place on the other labels; of a range, the largest one
-    int last = 0;  ///< of a range: label `label` has from parts[label] to so many parts; 0: a product is placed exactly
+    int left = 1;  ///< of the product, to put on the other labels; of a range, the largest one
+    int last = 0;  ///< of a range: label `label` has from parts[label] to so many parts; 0: a product is met exactly
 
     /// The costs; then as they would be listed, those with more parts of a label first.
     friend bool operator>(const partition_candidate& a, const partition_candidate& b) {
@@ -164,7 +164,7 @@ private:
                    : is_range_ && label == of_.label ? double(of_.last)
                                                      : double(std::max<index>(family_.free[label], 1));
         }
-        /// What is left to place, beyond the parts that labels have, on labels that may have so many parts.
+        /// What is left to put, beyond the parts that labels have, on labels that may have so many parts.
         EINPARALLEL_INLINE double left(double own, bool has_begun) const {
             return has_begun ? std::min(double(of_.left), own) / begun_ : std::min(double(of_.left) / begun_, own);
         }
@@ -175,7 +175,7 @@ private:
         int begun_;
     };
 
-    /// Every transfer brings all but a rank's own share of its largest block, in so many messages at least.
+    /// Every transfer moves all but a rank's own share of its largest block, in so many messages at least.
     EINPARALLEL_INLINE double transfer(const shared_blocks& of, std::size_t bytes) const {
         const double rounds = std::bit_width(unsigned(of.sharers) - 1U);
         return rounds * asked_->machine.seconds_per_message +

@@ -113,15 +113,15 @@ private:
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
         footprint made{.of = chosen};
         const task work = factors_.states_of(variable).work_of(chosen, least_);
-        const auto place = [&](std::size_t tensor, const distribution& resting, std::size_t element_bytes) {
+        const auto add = [&](std::size_t tensor, const distribution& resting, std::size_t element_bytes) {
             made.places.push_back(exact_place(chosen, work.form, work.extents, tensor, factors_.places()));
             made.work -= largest_piece(resting) * double(element_bytes);
         };
         made.work = made.memory = task_memory(work);
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-            place(operand, work.operands[operand], work.operand_bytes[operand]);
+            add(operand, work.operands[operand], work.operand_bytes[operand]);
         }
-        place(work.operands.size(), work.output, work.output_bytes);
+        add(work.operands.size(), work.output, work.output_bytes);
         return made;
     }
 

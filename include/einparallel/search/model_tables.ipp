@@ -87,8 +87,8 @@ private:
             const state rest;
             for (const int number : made_.states[kind]) {
                 wanted_places places = user.places_in(number < 0 ? rest : all[std::size_t(number)]);
-                const auto [place, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
-                classes.of_state.push_back(int(place));
+                const auto [position, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
+                classes.of_state.push_back(int(position));
                 if (unlike) {
                     made.places.push_back(std::move(places));
                 }

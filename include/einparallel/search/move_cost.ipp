@@ -32,8 +32,8 @@ struct tensor_user {
     /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
     EINPARALLEL_INLINE wanted_places places_in(const state& of) const {
         wanted_places places(operands.empty() ? 1 : operands.size(), of.output);
-        for (std::size_t place = 0; place < operands.size(); ++place) {
-            places[place] = of.operands.empty() ? anywhere : of.operands[operands[place]];
+        for (std::size_t position = 0; position < operands.size(); ++position) {
+            places[position] = of.operands.empty() ? anywhere : of.operands[operands[position]];
         }
         return places;
     }
@@ -46,7 +46,7 @@ struct factor {
     double runs = 1;           ///< in which it moves
     place_id from = anywhere;  ///< where it lies; anywhere: where the first user has it, its maker or who binds it
     std::vector<tensor_user> users;
-    int sharers = 0;  ///< readings that may hold the same blocks, each charged an equal part of what its own cost
+    int sharers = 0;  ///< readings that may hold the same blocks, each charged an equal share of what its own cost
 };
 
 /// What moves cost.

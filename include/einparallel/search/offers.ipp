@@ -126,8 +126,8 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
     }
     // From operands to their readers and back, until nothing changes.
     for (bool changed = true, back = true; std::exchange(changed, false); back = !back) {
-        for (std::size_t place = 0; place < count; ++place) {
-            const std::size_t number = back ? count - 1 - place : place;
+        for (std::size_t step = 0; step < count; ++step) {
+            const std::size_t number = back ? count - 1 - step : step;
             const vertex& each = *graph.vertices[number];
             for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
                 const std::size_t input = graph.inputs[number][operand];

@@ -27,7 +27,8 @@ struct search_progress {
     double bound = 0;        ///< what no plan costs less than
 };
 
-/// Called with the progress of searches, on the thread that plans. It is no part of what is asked: all compare equal.
+/// Called with the progress of searches, on the thread that plans. It does not belong to what is asked: all compare
+/// equal.
 struct progress_callback : std::function<void(const search_progress&)> {
     using std::function<void(const search_progress&)>::function;
 

@@ -52,13 +52,13 @@ EINPARALLEL_INLINE int handy_number(int most) {
     return most;
 }
 
-/// The ways to place numbers of parts on labels, one label after the other, none cut finer than its extent.
+/// The ways to put numbers of parts on labels, one label after the other, none cut finer than its extent.
 class partition_choices {
 public:
     EINPARALLEL_INLINE explicit partition_choices(std::span<const index> extents)
         : extents_(extents.begin(), extents.end()) {}
 
-    /// Parts of a label with which the product `left` can be placed on it and the labels behind it, ascending; none
+    /// Parts of a label with which the product `left` can be put on it and the labels behind it, ascending; none
     /// where it cannot. Behind the last label: 1 where nothing is left.
     EINPARALLEL_INLINE const std::vector<int>& at(std::size_t label, int left) {
         const auto [known, fresh] = known_.try_emplace({label, left});
@@ -94,9 +94,9 @@ public:
             if (ranges && each.any_from > 0) {
                 enter({0, 0, each.fixed, number, 0, 0, each.products.front()}, each.any_from);
             }
-            for (std::size_t place = 0; place < each.products.size() && !ranges; ++place) {
-                if (!choices_[number].at(0, each.products[place]).empty()) {
-                    push({0, 0, each.fixed, number, place, 0, each.products[place]});
+            for (std::size_t position = 0; position < each.products.size() && !ranges; ++position) {
+                if (!choices_[number].at(0, each.products[position]).empty()) {
+                    push({0, 0, each.fixed, number, position, 0, each.products[position]});
                 }
             }
         }
@@ -140,12 +140,12 @@ private:
     /// Decides labels until a whole vector comes first.
     EINPARALLEL_INLINE void settle() {
         while (!open_.empty() && open_.size() <= most_open_ && !is_whole(open_.front())) {
-            part(pop());
+            divide(pop());
         }
     }
 
-    /// Parts a candidate in others, of which every vector of its is one's.
-    EINPARALLEL_INLINE void part(const partition_candidate& all) {
+    /// Divides a candidate into others, of which every vector of its is one's.
+    EINPARALLEL_INLINE void divide(const partition_candidate& all) {
         if (all.last > 0) {
             halve(all);
             return;
@@ -158,7 +158,8 @@ private:
         }
     }
 
-    /// The vector to which the cheapest part of the first candidate leads, and of that the cheapest, and so on.
+    /// The vector to which the cheapest that the first candidate is divided into leads, and of that the cheapest, and
+    /// so on.
     EINPARALLEL_INLINE std::optional<partition_candidate> dive() {
         std::vector<partition_candidate> others;
         while (dives_ > 0 && !open_.empty()) {
@@ -175,7 +176,7 @@ private:
                     std::push_heap(others.begin(), others.end(), std::greater<>());
                 }
                 open_.clear();
-                is_whole(first) ? static_cast<void>(found = std::move(first)) : part(first);
+                is_whole(first) ? static_cast<void>(found = std::move(first)) : divide(first);
             }
             open_.swap(others);
             if (found) {

@@ -39,8 +39,8 @@ public:
     std::vector<ranked> best_beside(std::size_t variable, const std::vector<state>& chosen, std::size_t count,
                                     const StateAt& state_at, std::size_t most) {
         std::vector<ranked> order;
-        for (std::size_t place = 0; place < count; ++place) {
-            order.emplace_back(cost_with(variable, state_at(place), chosen), place);
+        for (std::size_t position = 0; position < count; ++position) {
+            order.emplace_back(cost_with(variable, state_at(position), chosen), position);
         }
         sort_range(order);
         order.resize(std::min(most, order.size()));
@@ -94,12 +94,12 @@ public:
                 if (rounded_[variable].operands.empty()) {
                     rounded_[variable] = best[variable];
                 }
-                const auto [place, unlike] = met.number_of(surroundings(variable, rounded_));
+                const auto [position, unlike] = met.number_of(surroundings(variable, rounded_));
                 if (unlike) {
                     fresh = fit(variable, further) || fresh;
                     known.push_back(rounded_[variable]);
                 }
-                rounded_[variable] = known[place];
+                rounded_[variable] = known[position];
             }
         }
         return fresh;
@@ -178,9 +178,9 @@ private:
             const std::vector<label_id>& own = labels_of(to);
             mesh& made = like.emplace_back();
             for (const mesh_axis& axis : rounded_[from.variable].ranks.axes) {
-                const auto place = std::size_t(find_in(theirs, axis.label) - theirs.begin());
-                if (place < own.size() && own[place] != no_label) {
-                    made.axes.push_back({own[place], axis.parts});
+                const auto position = std::size_t(find_in(theirs, axis.label) - theirs.begin());
+                if (position < own.size() && own[position] != no_label) {
+                    made.axes.push_back({own[position], axis.parts});
                 }
             }
         };
@@ -208,13 +208,13 @@ private:
     }
 
     /// Adds the states that suit the neighbours of a variable best, as the rounded placement has them; the best of them
-    /// takes its part in it.
+    /// replaces its own there.
     EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
-        const auto made_at = [&](std::size_t place) -> const state& { return made[place]; };
+        const auto made_at = [&](std::size_t position) -> const state& { return made[position]; };
         const std::vector<ranked> best = best_beside(variable, rounded_, made.size(), made_at, beam);
         bool fresh = false;
-        for (const auto& [cost, place] : best) {
-            fresh = factors_.states_of(variable).add(made[place]) || fresh;
+        for (const auto& [cost, position] : best) {
+            fresh = factors_.states_of(variable).add(made[position]) || fresh;
         }
         rounded_[variable] = std::move(made[best.front().second]);
         return fresh;

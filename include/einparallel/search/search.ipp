@@ -165,7 +165,7 @@ private:
         return made;
     }
 
-    /// By kind: the states that cost least, one at a time, in place of those of the best plan.
+    /// By kind: the states that cost least, one at a time, instead of those of the best plan.
     EINPARALLEL_INLINE std::vector<std::vector<int>> states_near_best() {
         constexpr std::size_t most = 16;
         std::vector<std::vector<ranked>> order(factors_.domains().size());
@@ -257,9 +257,12 @@ private:
                     open.push_back(number);
                 }
             }
-            const auto natural = [&](std::size_t place) -> const state& { return of.vectors[open[place]].natural; };
-            for (const auto& [cost, place] : written_.best_beside(variable, best_.states, open.size(), natural, most)) {
-                changed = written_.write(open[place], variable) || changed;
+            const auto natural = [&](std::size_t position) -> const state& {
+                return of.vectors[open[position]].natural;
+            };
+            for (const auto& [cost, position] :
+                 written_.best_beside(variable, best_.states, open.size(), natural, most)) {
+                changed = written_.write(open[position], variable) || changed;
             }
         }
         return changed;
@@ -282,8 +285,8 @@ private:
         }
         sort_range(seeds);
         const std::size_t end = effort_.spent + effort;
-        for (std::size_t place = 0; place < seeds.size() && effort_.spent < end; ++place) {
-            const state seed = of.vectors[seeds[place].second].natural;
+        for (std::size_t position = 0; position < seeds.size() && effort_.spent < end; ++position) {
+            const state seed = of.vectors[seeds[position].second].natural;
             written_.grow_from(std::size_t(heaviest), seed);
             consider(written_.rounded());
         }

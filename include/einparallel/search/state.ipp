@@ -130,8 +130,8 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
 EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
-    const auto place = [&](const mesh_axis& axis) { return find_in(natural.axes, axis); };
-    const auto less = [&](const mesh_axis& a, const mesh_axis& b) { return place(a) < place(b); };
+    const auto position = [&](const mesh_axis& axis) { return find_in(natural.axes, axis); };
+    const auto less = [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); };
     for (mesh next = natural; count <= 4 && std::next_permutation(next.axes.begin(), next.axes.end(), less);) {
         orders.push_back(next);
     }

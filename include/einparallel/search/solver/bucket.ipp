@@ -18,8 +18,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Position of a variable in a sorted list; the list's length where it is not there.
 EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorted, std::size_t variable) {
-    const auto place = std::lower_bound(sorted.begin(), sorted.end(), variable);
-    return std::size_t((place != sorted.end() && *place == variable ? place : sorted.end()) - sorted.begin());
+    const auto found = std::lower_bound(sorted.begin(), sorted.end(), variable);
+    return std::size_t((found != sorted.end() && *found == variable ? found : sorted.end()) - sorted.begin());
 }
 
 /// Tables over one variable and its neighbours.
@@ -45,11 +45,11 @@ struct bucket {
 /// The next combination of the neighbours' classes; false after the last one.
 EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
                                   const std::vector<std::shared_ptr<const state_classes>>& classes) {
-    std::size_t place = turn.size();
-    while (place > 0 && ++turn[place - 1] == classes[place - 1]->count) {
-        turn[--place] = 0;
+    std::size_t position = turn.size();
+    while (position > 0 && ++turn[position - 1] == classes[position - 1]->count) {
+        turn[--position] = 0;
     }
-    return place > 0;
+    return position > 0;
 }
 
 /// A table of a bucket in rows over the classes of its variable, one for every combination of the table's neighbours.
@@ -64,21 +64,21 @@ EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table)
     std::vector<std::size_t> own;  // by class of the variable, that of the table
     std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
     std::size_t rows = 1;
-    for (std::size_t place = table.scope.size(); place-- > 0;) {
-        const std::size_t neighbour = position_in(of.scope, table.scope[place]);
+    for (std::size_t position = table.scope.size(); position-- > 0;) {
+        const std::size_t neighbour = position_in(of.scope, table.scope[position]);
         const bool is_own = neighbour == of.scope.size();
         const state_classes& fine = is_own ? *of.own : *of.classes[neighbour];
         std::vector<std::size_t> steps(fine.count, 0);
         for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
             steps[std::size_t(fine.of_state[state])] =
-                std::size_t(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * of.own->count);
+                std::size_t(table.classes[position]->of_state[state]) * (is_own ? 1 : rows * of.own->count);
         }
         if (is_own) {
             own = std::move(steps);
             inner = rows;
         } else {
             made.steps.emplace_back(neighbour, std::move(steps));
-            rows *= table.classes[place]->count;
+            rows *= table.classes[position]->count;
         }
     }
     const std::size_t classes = table.cost->size() / rows;
@@ -128,10 +128,10 @@ public:
         std::vector<index> key{address(of.costs.get())};
         for (const cost_table& table : of.tables) {
             key.push_back(address(table.cost.get()));
-            for (std::size_t place = 0; place < table.scope.size(); ++place) {
-                const bool is_own = table.scope[place] == of.variable;
-                key.push_back(is_own ? -1 : index(position_in(of.scope, table.scope[place])));
-                key.push_back(address(table.classes[place].get()));
+            for (std::size_t position = 0; position < table.scope.size(); ++position) {
+                const bool is_own = table.scope[position] == of.variable;
+                key.push_back(is_own ? -1 : index(position_in(of.scope, table.scope[position])));
+                key.push_back(address(table.classes[position].get()));
             }
             key.push_back(-2);
         }
@@ -144,19 +144,19 @@ public:
         });
     }
 
-    /// Coarsest classes that tell apart whatever any of `parts` tells apart; the same for the same parts.
+    /// Coarsest classes that tell apart whatever any of `given` tells apart; the same for the same ones.
     EINPARALLEL_INLINE std::shared_ptr<const state_classes> refined(
-        const std::vector<std::shared_ptr<const state_classes>>& parts) {
-        if (all_in(parts, [&](const auto& part) { return part == parts.front(); })) {
-            return parts.front();
+        const std::vector<std::shared_ptr<const state_classes>>& given) {
+        if (all_in(given, [&](const auto& each) { return each == given.front(); })) {
+            return given.front();
         }
-        std::vector<index> key = list_of(parts, [](const auto& part) { return address(part.get()); });
+        std::vector<index> key = list_of(given, [](const auto& each) { return address(each.get()); });
         return refined_.at(key, [&] {
             state_classes made;
             numbering numbers;
-            for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
-                for (std::size_t part = 0; part < parts.size(); ++part) {
-                    key[part] = parts[part]->of_state[state];
+            for (std::size_t state = 0; state < given.front()->of_state.size(); ++state) {
+                for (std::size_t number = 0; number < given.size(); ++number) {
+                    key[number] = given[number]->of_state[state];
                 }
                 made.of_state.push_back(int(numbers.number_of(key).first));
             }

@@ -80,8 +80,8 @@ struct minimum {
 };
 
 /// Eliminates the variables in min-fill order. On a tree this is the dynamic programme of EinDecomp §8.2 (every vertex
-/// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
-/// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
+/// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours replaces
+/// M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
 /// @param effort gets a 24th of the entries that are looked at: they are added up side by side
 EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, effort_count* effort = nullptr);

@@ -17,9 +17,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE double cost_table::at(std::span<const int> states) const {
     std::size_t cell = 0;
-    for (std::size_t place = 0; place < scope.size(); ++place) {
-        const auto state = std::size_t(states[scope[place]]);
-        cell = cell * classes[place]->count + std::size_t(classes[place]->of_state[state]);
+    for (std::size_t position = 0; position < scope.size(); ++position) {
+        const auto state = std::size_t(states[scope[position]]);
+        cell = cell * classes[position]->count + std::size_t(classes[position]->of_state[state]);
     }
     return (*cost)[cell];
 }
@@ -183,12 +183,12 @@ private:
         for (const std::size_t number : used) {
             const cost_table& table = tables_[number].table;
             made.tables.push_back(table);
-            for (std::size_t place = 0; place < table.scope.size(); ++place) {
-                seen[position_in(made.scope, table.scope[place])].push_back(table.classes[place]);
+            for (std::size_t position = 0; position < table.scope.size(); ++position) {
+                seen[position_in(made.scope, table.scope[position])].push_back(table.classes[position]);
             }
         }
-        for (std::size_t place = 0; place < made.scope.size(); ++place) {
-            made.classes.push_back(shared_.refined(seen[place]));
+        for (std::size_t position = 0; position < made.scope.size(); ++position) {
+            made.classes.push_back(shared_.refined(seen[position]));
         }
         const std::size_t states = variables_[variable]->size();
         made.own = seen.back().empty()
