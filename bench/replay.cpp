@@ -43,7 +43,7 @@ public:
         for (const ep::step& each : program.steps) {
             steps_.emplace_back();
             const auto bytes = [&](const ep::message& of) {
-                return static_cast<std::size_t>(of.region.size()) * program[of.place].element_bytes;
+                return static_cast<std::size_t>(of.region.size()) * program[of.buffer].element_bytes;
             };
             for (const ep::message& of : each.receives) {
                 steps_.back().messages.push_back({of.peer, false, std::vector<std::byte>(bytes(of))});

@@ -65,7 +65,7 @@ TEST_CASE("each broken promise is found") {
     // The output is sent while it is written.
     CHECK(complaint([](auto& all) {
               message& sent = all[0].steps[0].sends[0];
-              sent.place = all[0].results[0];
+              sent.buffer = all[0].results[0];
               sent.region = {{{0, 2}, {0, 3}}, false};
           }) == "rank 0, phase 0: writes what it receives or sends");
     CHECK(complaint([](auto& all) {

@@ -110,7 +110,7 @@ bool in_long_runs(const program& of_rank) {
     for (const step& each : of_rank.steps) {
         for (const std::vector<message>* const messages : {&each.sends, &each.receives}) {
             for (const message& transfer : *messages) {
-                const buffer& place = of_rank.buffers[static_cast<std::size_t>(transfer.place)];
+                const buffer& place = of_rank.buffers[static_cast<std::size_t>(transfer.buffer)];
                 bool whole_inside = true;  // of a dimension that is cut all outer ones are one element long
                 for (std::size_t dimension = place.region.rank(); dimension-- > 0;) {
                     if (!whole_inside && transfer.region.sides[dimension].size() > 1) {

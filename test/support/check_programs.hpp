@@ -22,27 +22,27 @@ using forms = std::function<const einsum_form&(std::size_t)>;
 /// The first broken promise of one step of one rank; empty where there is none.
 inline std::string check_step(const program& of_rank, const step& each, const forms& form_of) {
     const auto inside = [&](const detail::buffer_region& part) {
-        return part.place >= 0 && static_cast<std::size_t>(part.place) < of_rank.buffers.size() &&
-               part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.place)].region.rank() &&
-               contains(of_rank.buffers[static_cast<std::size_t>(part.place)].region, part.region);
+        return part.buffer >= 0 && static_cast<std::size_t>(part.buffer) < of_rank.buffers.size() &&
+               part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.buffer)].region.rank() &&
+               contains(of_rank.buffers[static_cast<std::size_t>(part.buffer)].region, part.region);
     };
     std::vector<detail::buffer_region> received;
     std::vector<detail::buffer_region> sent;
     for (const message& transfer : each.receives) {
-        received.push_back({transfer.place, transfer.region});
+        received.push_back({transfer.buffer, transfer.region});
         if (!inside(received.back()) || transfer.region.empty()) {
             return "receives nothing or outside of its buffer";
         }
     }
     for (const message& transfer : each.sends) {
-        sent.push_back({transfer.place, transfer.region});
+        sent.push_back({transfer.buffer, transfer.region});
         if (!inside(sent.back()) || transfer.region.empty()) {
             return "sends nothing or from outside of its buffer";
         }
     }
     const auto meets = [](const std::vector<detail::buffer_region>& others, const detail::buffer_region& part) {
         return std::ranges::any_of(others, [&](const detail::buffer_region& other) {
-            return other.place == part.place && !intersect(other.region, part.region).empty();
+            return other.buffer == part.buffer && !intersect(other.region, part.region).empty();
         });
     };
     for (std::size_t transfer = 0; transfer < received.size(); ++transfer) {
@@ -104,7 +104,7 @@ inline std::string check_programs(std::span<const program> of_ranks, const forms
             const auto post = [&](std::map<channel, std::vector<parcel>>& box_of, const message& transfer, int from,
                                   int to) {
                 box_of[{each.phase, from, to}].emplace_back(
-                    transfer.region, mine.buffers[static_cast<std::size_t>(transfer.place)].element_bytes);
+                    transfer.region, mine.buffers[static_cast<std::size_t>(transfer.buffer)].element_bytes);
                 return from != to && std::min(from, to) >= 0 &&
                        static_cast<std::size_t>(std::max(from, to)) < of_ranks.size();
             };

@@ -281,17 +281,17 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
     std::map<std::pair<int, int>, std::deque<std::vector<double>>> mail;  // (from, to), in order
     const auto begin = [&](std::size_t rank, const step& now) {
         for (const message& received : now.receives) {
-            memories[rank].poison(received.place, received.region);
+            memories[rank].poison(received.buffer, received.region);
         }
         std::vector<std::vector<double>> letters;
         for (const message& sent : now.sends) {
-            letters.push_back(memories[rank].pack(sent.place, sent.region));
+            letters.push_back(memories[rank].pack(sent.buffer, sent.region));
         }
         play_work(of_ranks[rank], now, memories[rank], vertices);
         // What is sent must stay as it was while the step lasts, also where buffers share memory.
         for (std::size_t number = 0; number < letters.size(); ++number) {
             const message& sent = now.sends[number];
-            if (!std::ranges::equal(letters[number], memories[rank].pack(sent.place, sent.region),
+            if (!std::ranges::equal(letters[number], memories[rank].pack(sent.buffer, sent.region),
                                     [](double x, double y) { return x == y || (x != x && y != y); })) {
                 throw std::logic_error("a send whose elements changed on the way");
             }
@@ -308,7 +308,7 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
         }
         for (const message& received : now.receives) {
             std::deque<std::vector<double>>& letters = mail[{received.peer, static_cast<int>(rank)}];
-            memories[rank].unpack(received.place, received.region, letters.front());
+            memories[rank].unpack(received.buffer, received.region, letters.front());
             letters.pop_front();
         }
         return true;
