@@ -54,7 +54,7 @@ auto listed_leaves(const E& right) {
 /// Some operand lies in pieces.
 template <class... Leaves>
 constexpr bool any_joined(type_list<Leaves...> /*leaves*/) {
-    return (requires { &Leaves::operand_type::pieces; } || ...);
+    return (requires { &Leaves::operand_type::joined; } || ...);
 }
 template <class E>
 inline constexpr bool has_joined = any_joined(leaves_t<E>{});
