@@ -59,8 +59,9 @@ Out result(whole value) {
 }
 
 template <class Out, class... In>
-using type_of = ep::detail::type_of_brought<typename ep::detail::all_brought<
-    ep::detail::brought<ep::detail::computed_t<Out>>, ep::detail::brought<ep::detail::computed_t<In>>...>::type>;
+using type_of = ep::detail::type_of_contribution<
+    typename ep::detail::all_contributions<ep::detail::contribution<ep::detail::computed_t<Out>>,
+                                           ep::detail::contribution<ep::detail::computed_t<In>>...>::type>;
 
 template <class Out, class A, class B>
 void try_types(std::mt19937& random) {

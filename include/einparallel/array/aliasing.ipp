@@ -71,7 +71,7 @@ public:
     }
 
     /// Some sum lies in [low, high]. Also said where too many were tried: among many strides that have nothing to do
-    /// with each other. Parts of one array need a few.
+    /// with each other. Views of one array need a few.
     EINPARALLEL_INLINE [[nodiscard]] bool reach(index low, index high) const {
         int tries = 20000;
         return reach({all_.data(), all_.size()}, low, high, tries);
@@ -201,7 +201,7 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
         }
     }
     if (b.joined != nullptr ||
-        !b.labels.empty()) {  // what is read: in one piece, and the diagonal of dimensions with one label
+        !b.labels.empty()) {  // what is read: each block of it, and the diagonal of dimensions with one label
         small_vector<index, 16> extents;
         for (std::size_t dimension = 0; dimension < b.labels.size(); ++dimension) {
             if (const label_id label = b.labels[dimension]; label != no_label) {
@@ -210,13 +210,13 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
             }
         }
         bool any = false;
-        split_at_joins({extents, {&b, 1}, {}}, [&](const block_call& part) {
-            const strided_block& read = part.operands[0];
+        split_at_joins({extents, {&b, 1}, {}}, [&](const block_call& call) {
+            const strided_block& read = call.operands[0];
             small_vector<index, 16> strides;
-            for (std::size_t label = 0; label < part.extents.size(); ++label) {
+            for (std::size_t label = 0; label < call.extents.size(); ++label) {
                 strides.push_back(stride_along(read, label_id(label)));
             }
-            any = any || overlap(a, {read.data, part.extents, strides.data(), read.element});
+            any = any || overlap(a, {read.data, call.extents, strides.data(), read.element});
         });
         return any;
     }

@@ -39,10 +39,10 @@ struct array_leaves {
     }
     template <class T, std::size_t Rank>
     static const void* tensor_of(const joined_operand<T, Rank>& held) {
-        return held.parts.front().operand.data;
+        return held.blocks.front().operand.data;
     }
     template <class Held>
-    static Held part(Held held, const std::array<interval, Held::rank>& ranges) {
+    static Held within(Held held, const std::array<interval, Held::rank>& ranges) {
         for (std::size_t dimension = 0; dimension < Held::rank; ++dimension) {
             held.data = element_behind(held.data, ranges[dimension].begin * held.strides[dimension]);
             held.extents[dimension] = ranges[dimension].size();
@@ -54,7 +54,7 @@ struct array_leaves {
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         array_operand<T, Labels> made;
         made.data = element_behind(held.data, where.strides_along(labels, no_box(Rank), held.strides, made.strides));
-        return part(made, ranges);
+        return within(made, ranges);
     }
     template <class T, std::size_t Rank, class... Where>
     static auto at(const owned_operand<T, Rank>& held, const Where&... where) {
@@ -72,13 +72,13 @@ struct array_leaves {
         made->elsewhere = &made->joined.value;
         made->at = where.shifted(
             [&](label_id label) { return ranges[std::size_t(find_in(labels, label) - labels.begin())].begin; });
-        for (const auto& part : held.parts) {
+        for (const auto& block : held.blocks) {
             box& region = made->boxes.emplace_back();
             for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-                const index first = part.lower[dimension];
-                region.sides.push_back({first, first + part.operand.extents[dimension]});
+                const index first = block.lower[dimension];
+                region.sides.push_back({first, first + block.operand.extents[dimension]});
             }
-            made->blocks.push_back({part.operand.data, {part.operand.strides.begin(), part.operand.strides.end()}});
+            made->blocks.push_back({block.operand.data, {block.operand.strides.begin(), block.operand.strides.end()}});
         }
         joined_read<T, Labels> operand{{&made->joined.value, {}, {}}, made};
         std::transform(ranges.begin(), ranges.end(), operand.extents.begin(),

@@ -51,10 +51,10 @@ auto listed_leaves(const E& right) {
 
 // --- one vertex that computes the output element by element from arrays and views
 
-/// Some operand lies in pieces.
+/// Some operand is joined.
 template <class... Leaves>
 constexpr bool any_joined(type_list<Leaves...> /*leaves*/) {
-    return (requires { &Leaves::operand_type::pieces; } || ...);
+    return (requires { &Leaves::operand_type::joined; } || ...);
 }
 template <class E>
 inline constexpr bool has_joined = any_joined(leaves_t<E>{});
@@ -144,9 +144,9 @@ void execute_in_steps(const strided_block& output, const E& right, growth grow) 
             lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
             mode = write_mode::combine;
         };
-        const auto part = elementwise_terms<Statement, false>(right);
-        if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
-            accumulate(with_sign<subtracts>(part));
+        const auto terms = elementwise_terms<Statement, false>(right);
+        if constexpr (!std::is_same_v<std::remove_const_t<decltype(terms)>, no_terms>) {
+            accumulate(with_sign<subtracts>(terms));
         }
         for_each_term<subtracts>(right, [&]<class Term>(const Term& term, auto negative) {
             if constexpr (is_direct<Statement, Term>) {
@@ -161,7 +161,7 @@ template <assignment How, class Out, class T, class LeftLabels, class E>
 void execute_typed(const strided_block& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
     if constexpr (How == assignment::subtract && is_complex<Out>::value && !Statement::template aggregates<E>) {
-        // Signs change: a product with −1 makes a NaN of an infinite part.
+        // Signs change: a product with −1 makes a NaN of an infinite real or imaginary part.
         execute_typed<assignment::add, Out, T, LeftLabels>(output, with_sign<true>(right), grow);
     } else if constexpr (is_one_product<Statement, Out, E>) {
         static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
@@ -235,7 +235,7 @@ public:
                 write_selected<How>(found, right);
             } else if constexpr (waits<typename target::node>) {
                 write_at<How>(found, right);
-            } else if (const strided_block all = handle_of(this->operand);  // a part, where it is read elsewhere, too
+            } else if (const strided_block all = handle_of(this->operand);  // a section, where read elsewhere, too
                        !lacks_extents(all) && found.template extents_of<Labels>() != this->operand.extents) {
                 write_at<How>(found, right);
             } else if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T> &&

@@ -211,7 +211,7 @@ EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names,
                                         std::span<const strided_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow);
 
-/// Reads, or writes, at indices that are data. The operands are X and the tokens; the places that these name have
+/// Reads, or writes, at indices that are data. The operands are X and the tokens; the positions that these name have
 /// labels behind the statement's.
 EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const strided_block& target,
                                       std::span<const strided_block> operands, const select_work& work, write_mode mode,

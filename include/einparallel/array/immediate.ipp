@@ -282,17 +282,17 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
     std::vector<statement_leaf> leaves = list_of(operands, [](const auto& operand) { return statement_leaf{operand}; });
     leaves.back().ends_term = true;
     std::vector<strided_block> read(operands.begin(), operands.end());
-    // The places along each such label, which a block of it begins with: only parts of a statement look further.
+    // The positions along each such label, which a block of it begins with: only calls of joined operands look further.
     const index step = operands.front().joined == nullptr ? 0 : 1;
     const std::size_t count = work.indices.size();
     std::vector<label_id> labels(count);
-    std::vector<std::shared_ptr<index[]>> places(count);
+    std::vector<std::shared_ptr<index[]>> positions(count);
     for (std::size_t each = 0; each < count; ++each) {
         const index& extent = work.indices[each].extent;
         labels[each] = label_id(all.size());
         all.emplace_back(work.indices[each].name);
-        places[each] = count_up({0, step == 0 ? 1 : extent});
-        read.push_back({{places[each].get(), {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
+        positions[each] = count_up({0, step == 0 ? 1 : extent});
+        read.push_back({{positions[each].get(), {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
     }
     immediate_builder(all, target, leaves, grow)
         .run(mode, target.labels, read, work.element, [&](const block_call& call) { run_select(call, work); });

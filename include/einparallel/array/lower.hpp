@@ -1,6 +1,6 @@
 #pragma once
 // From an expression to vertices: the one lowering behind immediate execution (arrays) and recording (tensors). It cuts
-// an expression where a reduction ends and hands each piece, labels and kernel, to a builder that executes or records
+// an expression where a reduction ends and hands each vertex, labels and kernel, to a builder that executes or records
 // it.
 //
 // A builder has a type `handle`, what makes a vertex, and `operand_type`, that with a label id for each of its
@@ -203,7 +203,7 @@ private:
         }
     }
 
-    /// Rows are whole, and of elements that are computed with: what lies in pieces is copied.
+    /// Rows are whole, and of elements that are computed with: what is joined is copied.
     template <class E>
     operand in_one_block(const E& node) {
         using T = computed_t<typename E::value_type>;

@@ -50,7 +50,7 @@ auto selection_of(const join_node<is_one_hot, Token, leaf<iota_operand, label_li
     return indexed(read.operand, index_at(Labels{})...);
 }
 
-/// An expression with reads in place of such products; itself where there are none.
+/// An expression with reads instead of such products; itself where there are none.
 template <class Left, class Whole, class E>
 auto with_selections(const E& node) {
     return node;

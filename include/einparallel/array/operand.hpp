@@ -41,10 +41,10 @@ inline constexpr bool is_a = false;
 template <class T, std::size_t Rank, template <class, std::size_t> class Of>
 inline constexpr bool is_a<Of<T, Rank>, Of> = true;
 
-/// The element so many places behind another one; of a null pointer a null pointer, which checks know.
+/// The element so many elements behind another one; of a null pointer a null pointer, which checks know.
 template <class T>
-constexpr T* element_behind(T* first, index places) {
-    return first == nullptr ? first : first + places;
+constexpr T* element_behind(T* first, index distance) {
+    return first == nullptr ? first : first + distance;
 }
 
 /// Strided memory of the user's in an expression.
@@ -69,12 +69,12 @@ template <Element T, std::size_t Rank>
 struct joined_operand {
     using value_type = T;
     static constexpr std::size_t rank = Rank;
-    struct part {
+    struct block {
         owned_operand<T, Rank> operand;
         std::array<index, Rank> lower{};  ///< where its first element is
     };
 
-    std::vector<part> parts;
+    std::vector<block> blocks;
     std::array<index, Rank> extents{};
     T value{};
 };

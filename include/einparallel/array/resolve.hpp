@@ -81,7 +81,7 @@ struct statement_read {
     affine_map at;                    ///< bounds: none where they are not known
     std::vector<index_kind> written;  ///< by dimension
     bool is_output = false;
-    bool is_forgotten = false;  ///< an output that another takes the place of: its extents count where no others do
+    bool is_forgotten = false;  ///< an output that another one replaces: its extents count where no others do
 };
 
 /// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in
@@ -140,7 +140,7 @@ affine_map map_of(const leaf<Operand, label_list<Labels...>>& node, index_span b
 
 /// Learns the extents of a statement's labels from its leaves, and rebuilds it with them. `Source` knows of an operand
 /// tensor_of and extents_of (empty where they are not known), makes indices<Labels>(extent), a leaf with elements 0, 1,
-/// 2, …, and of an operand part(operand, extents), its first elements, and at(operand, map, labels, extents), what it
+/// 2, …, and of an operand within(operand, ranges), its elements there, and at(operand, map, labels, extents), what it
 /// is where it is read there.
 template <class Statement, class Source>
 class resolution {
@@ -173,7 +173,7 @@ public:
     /// What is wrong; empty where nothing is.
     const std::string& failure() const { return failure_; }
 
-    /// Where a label runs; what is resolved then is a part of the statement.
+    /// Where a label runs; what is resolved then is the statement at these indices.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
     auto resolved(const auto& node) const { return node; }
@@ -184,7 +184,7 @@ public:
     template <class Operand, class Labels>
         requires(!waits<leaf<Operand, Labels>>)
     auto resolved(const leaf<Operand, Labels>& node) const {
-        return leaf<Operand, Labels>(Source::part(node.operand, ranges_of(ids::template ids<Labels>)));
+        return leaf<Operand, Labels>(Source::within(node.operand, ranges_of(ids::template ids<Labels>)));
     }
     template <class Operand, class... Indices, class Labels>
         requires(!Selects<indexed_operand<Operand, Indices...>>)
@@ -226,7 +226,7 @@ public:
         return row_node<Function, Over, decltype(inner)>(std::move(inner));
     }
 
-    /// Calls use(operand, its labels, indices, tokens…) with the parts of an operand that is read, or written, at
+    /// Calls use(operand, its labels, indices, tokens…) with what makes up an operand that is read, or written, at
     /// indices that are data: these have labels behind those of the statement, one each, and stand last in the operand.
     template <class Operand, class... Indices, class Labels, class Use>
     void take_apart(const leaf<indexed_operand<Operand, Indices...>, Labels>& node, const Use& use) const {

@@ -50,7 +50,7 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
         }
     }
     // An operand that is also read at a function of a label is not read to its end along that.
-    const auto is_part = [&](const dimension_read& read) {
+    const auto is_incomplete = [&](const dimension_read& read) {
         return read.written() != index_kind::label || any_in(reads, [&](const dimension_read& other) {
                    return other.owner().tensor == read.owner().tensor && other.written() != index_kind::label &&
                           other.has(read.at().terms[0].label);
@@ -58,7 +58,7 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
     };
     std::vector<const dimension_read*> said(names.size(), nullptr);
     for (const dimension_read& read : reads) {
-        if (!read.owner().is_forgotten && !is_part(read)) {
+        if (!read.owner().is_forgotten && !is_incomplete(read)) {
             const auto label = std::size_t(read.at().terms[0].label);
             const bool differs = extents[label] >= 0 && extents[label] != read.extent();
             if (differs) {

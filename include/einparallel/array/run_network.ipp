@@ -1,5 +1,5 @@
 #pragma once
-// Products of many operands, pair by pair, and in parts where memory is limited.
+// Products of many operands, pair by pair, and in slices where memory is limited.
 
 #include <einparallel/array/immediate.hpp>
 
@@ -50,43 +50,43 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const strided_block
     const sliced_order found = order_within(extents, out, labels_of(operands), element.bytes, most_bytes);
 
     // A label that is fixed becomes none, and every block begins at its index.
-    std::vector<strided_block> part(operands.begin(), operands.end());
-    part.push_back(target_);
-    std::vector<std::vector<label_id>> labels = labels_of(std::span<const strided_block>(part));
+    std::vector<strided_block> blocks(operands.begin(), operands.end());
+    blocks.push_back(target_);
+    std::vector<std::vector<label_id>> labels = labels_of(std::span<const strided_block>(blocks));
     std::vector<index> steps;  // in bytes, by fixed label and block
     for (const label_id fixed : found.fixed) {
-        for (std::size_t block = 0; block < part.size(); ++block) {
+        for (std::size_t block = 0; block < blocks.size(); ++block) {
             index& step = steps.emplace_back(0);
             for (std::size_t dimension = 0; dimension < labels[block].size(); ++dimension) {
                 if (labels[block][dimension] == fixed) {
-                    step += part[block].strides[dimension] * index(element.bytes);
+                    step += blocks[block].strides[dimension] * index(element.bytes);
                     labels[block][dimension] = no_label;
                 }
             }
-            part[block].labels = labels[block];
+            blocks[block].labels = labels[block];
         }
     }
-    index parts = 1;
-    for_each_in(found.fixed, [&](label_id fixed) { parts *= extents[std::size_t(fixed)]; });
+    index slices = 1;
+    for_each_in(found.fixed, [&](label_id fixed) { slices *= extents[std::size_t(fixed)]; });
     kept_results kept{found.varies, std::vector<strided_block>(found.varies.size())};
-    const std::vector<strided_block> first = part;
-    for (index number = 0; number < parts; ++number) {
+    const std::vector<strided_block> first = blocks;
+    for (index number = 0; number < slices; ++number) {
         write_mode mode = write_mode::overwrite;
-        part = first;
+        blocks = first;
         index rest = number;
         for (std::size_t step = 0; step < steps.size(); ++step) {
-            const std::size_t block = step % part.size();
-            const label_id fixed = found.fixed[step / part.size()];
+            const std::size_t block = step % blocks.size();
+            const label_id fixed = found.fixed[step / blocks.size()];
             const index at = rest % extents[std::size_t(fixed)];
-            part[block].data = static_cast<std::byte*>(part[block].data) + at * steps[step];
-            if (block + 1 == part.size()) {
+            blocks[block].data = static_cast<std::byte*>(blocks[block].data) + at * steps[step];
+            if (block + 1 == blocks.size()) {
                 rest /= extents[std::size_t(fixed)];
                 mode = at == 0 || found_in(fixed, out) ? mode : write_mode::combine;
             }
         }
-        target_ = part.back();
+        target_ = blocks.back();
         chain(
-            mode, target_.labels, std::span(part).first(operands.size()), &found.steps, element,
+            mode, target_.labels, std::span(blocks).first(operands.size()), &found.steps, element,
             [&](bool /*is_last*/, const block_call& block) { contract(block); }, &kept);
         kept.is_made = true;
     }

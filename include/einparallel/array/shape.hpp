@@ -179,8 +179,8 @@ struct other_than_tensors : refused {
 
 /// A with `before` elements before it and `after` elements behind it along each dimension, all of them `value`:
 /// ep::padded(A, {1, 1}, {1, 1}, 0.0)(i + r, j + s). Its extents are before + n + after, its index 0 is the first
-/// element before A. Nothing is copied: what reads it is computed in parts. A temporary array is kept alive. A negative
-/// number of elements is an ep::error.
+/// element before A. Nothing is copied: what reads it is computed block by block. A temporary array is kept alive. A
+/// negative number of elements is an ep::error.
 template <detail::DenseOperand A, detail::Scalar Value>
 auto padded(A&& tensor, const detail::padding<detail::readable_t<A>::rank>& before,
             const detail::padding<detail::readable_t<A>::rank>& after, Value value) {
@@ -205,16 +205,16 @@ auto slice(A&& tensor, const detail::corner<detail::readable_t<A>::rank>& begin,
 }
 
 /// Arrays one behind the other along a dimension, their other extents being equal: ep::concatenate(0, A, B, C)(i, j).
-/// Nothing is copied: what reads it is computed in parts. Temporary arrays are kept alive. Other extents that differ
-/// are an ep::error.
+/// Nothing is copied: what reads it is computed block by block. Temporary arrays are kept alive. Other extents that
+/// differ are an ep::error.
 template <detail::DenseOperand A, detail::DenseOperand... More>
     requires(std::is_same_v<detail::readable_t<A>, detail::readable_t<More>>&&...)
 auto concatenate(std::size_t dimension, A&& first, More&&... more) {
     using Seen = detail::readable_t<A>;
     detail::joined_operand<typename Seen::value_type, Seen::rank> made;
     const auto add = [&](auto held) {
-        const auto lower = detail::append_extents(made.extents, dimension, held.extents, made.parts.empty());
-        made.parts.push_back({std::move(held), lower});
+        const auto lower = detail::append_extents(made.extents, dimension, held.extents, made.blocks.empty());
+        made.blocks.push_back({std::move(held), lower});
     };
     add(detail::kept_operand(std::forward<A>(first)));
     (add(detail::kept_operand(std::forward<More>(more))), ...);

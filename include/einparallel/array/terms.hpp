@@ -83,7 +83,7 @@ void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
 struct no_terms {};
 
 template <class A, class B, class Join>
-auto join_parts(const A& a, const B& b, Join join) {
+auto join_terms(const A& a, const B& b, Join join) {
     if constexpr (std::is_same_v<B, no_terms>) {
         return a;
     } else if constexpr (std::is_same_v<A, no_terms>) {
@@ -110,9 +110,9 @@ template <class Statement, bool KeepDirect, class Sign, class... Terms>
 auto elementwise_terms(const join_node<Sign, Terms...>& node) {
     const auto last = elementwise_terms<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
     if constexpr (sizeof...(Terms) == 1) {
-        return join_parts(no_terms{}, last, minus{});
+        return join_terms(no_terms{}, last, minus{});
     } else {
-        return join_parts(elementwise_terms<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
+        return join_terms(elementwise_terms<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
     }
 }
 

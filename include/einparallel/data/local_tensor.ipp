@@ -44,7 +44,7 @@ EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     expect(!elements.is_begun,
            "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what "
            "it returned, or, where it failed, what was kept");
-    return elements.value == nullptr ? nothing : *elements.value->origin->part();
+    return elements.value == nullptr ? nothing : *elements.value->origin->local();
 }
 
 /// True where some elements lie before the first.

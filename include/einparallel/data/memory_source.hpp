@@ -64,7 +64,7 @@ public:
                                         : "bind";
     }
     /// Of a tensor that is distributed, with who holds what.
-    [[nodiscard]] const local_tensor* part() const override { return &part_; }
+    [[nodiscard]] const local_tensor* local() const override { return &part_; }
 
 private:
     /// @throws error where a null pointer is said to have elements of a box

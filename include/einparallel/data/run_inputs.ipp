@@ -200,7 +200,7 @@ private:
     /// Prepares the transfer of a value whose distribution is another one than the plan reads.
     EINPARALLEL_SELDOM const source* bring(std::size_t number, const source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
-        local_tensor from = *value.part();
+        local_tensor from = *value.local();
         if (from.elements.is_on_device && !call_.is_on_device()) {
             refuse({"run: ", value.description(), ": ", call_.cache.space.refuses(nullptr, true)});
         }
@@ -225,7 +225,7 @@ private:
         if (!way->moves) {
             return &value;
         }
-        way->moves->lay_out(home.space, from, *way->arrived->part());
+        way->moves->lay_out(home.space, from, *way->arrived->local());
         home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
         home.transfers.reserve(way->moves->moves().messages());
         spans_ += way->moves->moves().most_spans();

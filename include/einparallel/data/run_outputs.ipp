@@ -158,7 +158,7 @@ private:
     /// True where the source of another input is in this memory.
     EINPARALLEL_SELDOM bool is_in_use(const strided_box& memory, const source* but) const {
         return any_in(call_.moves().sources(), [&](const source* origin) {
-            const local_tensor* const read = origin == nullptr ? nullptr : origin->part();
+            const local_tensor* const read = origin == nullptr ? nullptr : origin->local();
             return origin != but && read != nullptr && meet(read->elements, memory);
         });
     }
@@ -171,7 +171,7 @@ private:
         const source* const read = given.gives->value->origin.get();
         const std::vector<const source*>& sources = call_.moves().sources();
         const auto input = find_in(sources, read);
-        const strided_box& elements = read->part()->elements;
+        const strided_box& elements = read->local()->elements;
         if (input != sources.end() && !is_in_use(elements, read) &&
             call_.moves().offer(std::size_t(input - sources.begin()), elements.data)) {
             given_.push_back(given.gives.get());

@@ -135,16 +135,16 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
         }
         std::shared_ptr<vertex> both;
         std::vector<std::size_t>* const known = each->is_input() && !is_lasting ? nullptr : &alike[key];
-        for (std::size_t place = 0; known != nullptr && place < known->size() && both == nullptr; ++place) {
-            std::shared_ptr<vertex>& first = made.vertices[(*known)[place]];
+        for (std::size_t position = 0; known != nullptr && position < known->size() && both == nullptr; ++position) {
+            std::shared_ptr<vertex>& first = made.vertices[(*known)[position]];
             const bool same =
                 is_lasting || (computes_same(*each->work, *first->work) && each->form.reads == first->form.reads);
             both = same ? either_of(first, each) : nullptr;
             if (both != nullptr) {
-                std::vector<std::shared_ptr<vertex>>& origins = made.origins[(*known)[place]];
+                std::vector<std::shared_ptr<vertex>>& origins = made.origins[(*known)[position]];
                 origins.push_back(each);
                 std::swap(origins.front(), both == each ? origins.back() : origins.front());
-                number_of.push_back((*known)[place]);
+                number_of.push_back((*known)[position]);
                 first = both;
             }
         }

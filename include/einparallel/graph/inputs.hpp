@@ -161,7 +161,7 @@ detail::other_than_extents<Arguments...> placeholder(const Arguments&... /*argum
     return {};
 }
 
-/// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads its own part of it at
+/// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads what it needs of it at
 /// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every
 /// rank alike, even where only one rank sees it so.
 template <class T = detail::refused, std::size_t... Rank>

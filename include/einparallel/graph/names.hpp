@@ -18,8 +18,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The name of a value of an enumeration; the first one where there is none.
 std::string name_at(auto value, std::initializer_list<const char*> names) {
-    const auto place = std::size_t(value);
-    return names.begin()[place < names.size() ? place : 0];
+    const auto position = std::size_t(value);
+    return names.begin()[position < names.size() ? position : 0];
 }
 
 /// Who has an input's elements.

@@ -210,7 +210,7 @@ auto einsum(const Text& subscripts, const Operands&... operands) {
 /// A product of tensors whose number and labels are known at run time:
 /// `ep::network<double> net; net.add(A, "ij").add(B, "jk"); ep::array<double, 2> C = net.result("ik");`
 /// Labels are letters or other characters of Unicode, "ij", or numbers from 0 on, {0, 1} or a std::vector of integers
-/// (or "0 1"), 32,767 of them at most. Labels that the result lacks are summed; a network may fall into parts that
+/// (or "0 1"), 32,767 of them at most. Labels that the result lacks are summed; a network may fall into products that
 /// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
 template <class T>
 class network {
@@ -237,8 +237,8 @@ public:
     }
 
     /// Results on the way take no more memory than this at a time; 0, the default, is no limit. Where no order does,
-    /// labels are fixed one after the other and the parts are summed: more work in less memory. Operands and the result
-    /// are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
+    /// labels are fixed one after the other and the slices are summed: more work in less memory. Operands and the
+    /// result are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
     network& memory_limit(std::size_t bytes) {
         most_bytes_ = bytes;
         return *this;

@@ -32,8 +32,8 @@ struct product_tree {
     }
 };
 
-/// The products of a graph that may be contracted in another order: those of three tensors and more, none of them a
-/// part of another.
+/// The products of a graph that may be contracted in another order: those of three tensors and more, none of them
+/// inside another.
 EINPARALLEL_INLINE std::vector<product_tree> products_of(const einsum_graph& graph);
 
 /// The graph with some products in other orders. The vertex that a product's handle refers to is replaced by another

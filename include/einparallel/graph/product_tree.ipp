@@ -30,10 +30,10 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
     product_tree tree{root, {}, {}, {}, whole.form.output, whole.extents, whole.form.names, whole.element};
     std::vector<label_id> own(whole.extents.size());
     std::iota(own.begin(), own.end(), label_id{0});
-    std::vector<std::pair<std::size_t, std::vector<label_id>>> parts{{root, std::move(own)}};  // labels of the tree
-    while (!parts.empty()) {
-        const auto [number, known] = std::move(parts.back());
-        parts.pop_back();
+    std::vector<std::pair<std::size_t, std::vector<label_id>>> open{{root, std::move(own)}};  // labels of the tree
+    while (!open.empty()) {
+        const auto [number, known] = std::move(open.back());
+        open.pop_back();
         const vertex& each = *graph.vertices[number];
         for (std::size_t operand = 0; operand < each.form.operands.size(); ++operand) {
             const std::size_t input = graph.inputs[number][operand];
@@ -63,7 +63,7 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
                 }
             }
             tree.inner.push_back(input);
-            parts.emplace_back(input, std::move(labels));
+            open.emplace_back(input, std::move(labels));
         }
     }
     return tree;

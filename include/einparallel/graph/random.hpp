@@ -1,5 +1,5 @@
 #pragma once
-// Random numbers by index: a pure function of the seed and of the element's place, so that they are the same on any
+// Random numbers by index: a pure function of the seed and of the element's indices, so that they are the same on any
 // number of ranks. Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3").
 
 #include <einparallel/notation/compiled.hpp>
@@ -29,9 +29,9 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> philox(std::array
 
 /// 128 random bits for an index: two dimensions a call, the bits of the ones before as the key of the next.
 template <std::integral... Index>
-EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::uint64_t seed, Index... places) {
+EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::uint64_t seed, Index... indices) {
     constexpr std::size_t rank = sizeof...(Index);
-    const std::array<std::uint64_t, rank + 2> at{std::uint64_t(places)..., 0, 0};
+    const std::array<std::uint64_t, rank + 2> at{std::uint64_t(indices)..., 0, 0};
     std::array<std::uint32_t, 4> bits{std::uint32_t(seed), std::uint32_t(seed >> 32U), 0, 0};
     for (std::size_t pair = 0; pair == 0 || pair < rank; pair += 2) {
         bits = philox({std::uint32_t(at[pair]), std::uint32_t(at[pair] >> 32U), std::uint32_t(at[pair + 1]),

@@ -139,14 +139,14 @@ struct whole_read {
     EINPARALLEL_INLINE explicit whole_read(const recording_builder::operand_type& read);
 };
 
-/// Names of labels, and behind them those of the places that data name.
+/// Names of labels, and behind them those of the positions that data name.
 EINPARALLEL_INLINE std::vector<std::string_view> names_with(std::span<const std::string_view> names,
                                                             const std::vector<data_index>& indices);
 
-/// Those of a tensor that is added to which the sum depends on: labels of the operands, and places.
+/// Those of a tensor that is added to which the sum depends on: labels of the operands, and positions.
 EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_id>& all,
                                                         std::span<const recording_builder::operand_type> operands,
-                                                        std::size_t first_place);
+                                                        std::size_t first_position);
 
 /// A vertex that reads, or writes, at indices that are data: of X and the tokens, and of what is replaced, if anything.
 EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_and_positions,

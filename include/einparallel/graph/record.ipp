@@ -85,7 +85,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             viewed.push_back(view->operands.front().get());
             view = view->operands.size() > 1 ? view->operands.back().get() : nullptr;
             if (view != nullptr && !view->is_view()) {
-                viewed.push_back(view);  // a plain tensor in the place of what is outside
+                viewed.push_back(view);  // a plain tensor instead of what is outside
             }
         }
     }
@@ -234,11 +234,11 @@ EINPARALLEL_SELDOM whole_read::whole_read(const recording_builder::operand_type&
     }
     std::vector<label_id> own;
     for (std::size_t dimension = 0; dimension < handle->at.functions.size(); ++dimension) {
-        const label_id place = handle->at.label_of(dimension, handle->bounds);
-        if (place == no_label || found_in(labels[std::size_t(place)], own)) {
+        const label_id label = handle->at.label_of(dimension, handle->bounds);
+        if (label == no_label || found_in(labels[std::size_t(label)], own)) {
             return;
         }
-        own.push_back(labels[std::size_t(place)]);
+        own.push_back(labels[std::size_t(label)]);
     }
     labels = std::move(own);
     handle = std::shared_ptr<vertex>(read_by(handle));
@@ -253,10 +253,10 @@ EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std:
 
 EINPARALLEL_SELDOM std::vector<label_id> written_labels(const std::vector<label_id>& all,
                                                         std::span<const recording_builder::operand_type> operands,
-                                                        std::size_t first_place) {
+                                                        std::size_t first_position) {
     std::vector<label_id> written;
     for (const label_id label : all) {
-        if (std::size_t(label) >= first_place ||
+        if (std::size_t(label) >= first_position ||
             any_in(operands, [&](const auto& each) { return found_in(label, each.labels); })) {
             written.push_back(label);
         }
@@ -272,10 +272,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
     const whole_read x(operands.front());
     std::vector<recording_builder::operand_type> all(operands.begin(), operands.end());
     all.front() = {x.handle, x.labels};
-    std::vector<label_id> places(count);
+    std::vector<label_id> positions(count);
     for (std::size_t each = 0; each < count; ++each) {
-        places[each] = label_id(names_and_positions.size() - count + each);
-        all.push_back({iota_vertex(work.indices[each].extent), {&places[each], 1}});
+        positions[each] = label_id(names_and_positions.size() - count + each);
+        all.push_back({iota_vertex(work.indices[each].extent), {&positions[each], 1}});
     }
     if (old != nullptr) {
         // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.

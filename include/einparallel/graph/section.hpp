@@ -1,5 +1,5 @@
 #pragma once
-// A part of a recorded tensor on the left: Z(i + 3, j) = A(i, j), Z(i, 2) += x(i), p(i + j) += x(i) * y(j).
+// A section of a recorded tensor on the left: Z(i + 3, j) = A(i, j), Z(i, 2) += x(i), p(i + j) += x(i) * y(j).
 
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/resolve.hpp>
@@ -48,8 +48,8 @@ template <std::size_t... Position>
 struct summed_labels<std::index_sequence<Position...>>
     : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
-/// What is wrong with a part that is written there; empty where nothing is. @param once  no element is written twice
-EINPARALLEL_INLINE std::string failure_of_section(const inverse_map& part, bool once);
+/// What is wrong with a section that is written there; empty where nothing is. @param once  no element is written twice
+EINPARALLEL_INLINE std::string failure_of_section(const inverse_map& section, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -65,8 +65,8 @@ namespace einparallel::EINPARALLEL_UNIT {
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
 
-/// A labelled part of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the new
-/// elements in the part and those of the old one elsewhere; the handle then stands for that.
+/// A labelled section of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the
+/// new elements in the section and those of the old one elsewhere; the handle then stands for that.
 template <class T, std::size_t Rank, class Read, class... Indices>
 class tensor_section : public written_leaf<tensor_section<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
 public:
@@ -84,9 +84,9 @@ public:
         using Sum = std::conditional_t<How == assignment::set, T, computed_t<T>>;  // what is added is not yet rounded
         const std::shared_ptr<vertex> assigned = record_statement<Sum, labels>(found.resolved(right));
         const affine_map left = map_of<typename Statement::ids>(this->read());
-        const inverse_map part = inverse(left.numbered(Statement::ids::template ids<labels>), assigned->bounds);
+        const inverse_map section = inverse(left.numbered(Statement::ids::template ids<labels>), assigned->bounds);
         const std::string failure =
-            !found.failure().empty() ? found.failure() : failure_of_section(part, How == assignment::set);
+            !found.failure().empty() ? found.failure() : failure_of_section(section, How == assignment::set);
         if (!failure.empty()) {
             *this->handle_ = tensor<T, Rank>(unassigned_vertex(Rank, element_type_of<T>()));
             this->handle_->node()->failure = failure;
@@ -98,13 +98,13 @@ public:
         std::array<interval, all> ranges{};
         for (std::size_t dimension = 0; dimension < all; ++dimension) {
             dimensions[dimension] = label_id(dimension);
-            ranges[dimension].end = dimension < Rank ? whole->bounds[dimension] : part.summed[dimension - Rank];
+            ranges[dimension].end = dimension < Rank ? whole->bounds[dimension] : section.summed[dimension - Rank];
         }
         tensor<T, Rank> made(whole);
         const tensor_target<T, Rank, Written> target(made);
         const auto seen = [&]<class... Summed>(const std::shared_ptr<vertex>& other, label_list<Summed...> /*left*/) {
             using Leaf = leaf<tensor_operand<Sum, all>, concatenate_t<Written, label_list<Summed...>>>;
-            return Leaf({view_vertex(assigned, part.at, dimensions, ranges, other)});
+            return Leaf({view_vertex(assigned, section.at, dimensions, ranges, other)});
         };
         if constexpr (How == assignment::set) {
             target = seen(whole, label_list<>{});

@@ -4,11 +4,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM std::string failure_of_section(const inverse_map& part, bool once) {
-    return !part.is_solved
+EINPARALLEL_SELDOM std::string failure_of_section(const inverse_map& section, bool once) {
+    return !section.is_solved
                ? "einsum: on the left of what is recorded a label stands with 1 or -1 in some dimension: elsewhere an "
                  "integer tensor of indices says where elements go"
-           : once && !part.is_injective()
+           : once && !section.is_injective()
                ? "einsum: several indices on the left name one element: say += to add up what is assigned to it"
                : "";
 }

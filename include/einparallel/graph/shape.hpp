@@ -62,8 +62,8 @@ inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, const a
 }
 
 /// The same elements, the first one at `lower` of a tensor with these extents.
-inline std::shared_ptr<vertex> placed(const std::shared_ptr<vertex>& of, index_span lower, index_span extents,
-                                      std::shared_ptr<vertex> elsewhere = nullptr) {
+inline std::shared_ptr<vertex> shifted_to(const std::shared_ptr<vertex>& of, index_span lower, index_span extents,
+                                          std::shared_ptr<vertex> elsewhere = nullptr) {
     affine_map at;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
         at.functions.push_back({{{label_id(dimension), 1}}, -lower[dimension]});
@@ -110,8 +110,9 @@ auto reshaped_tensor(const A& tensor, const std::array<index, Rank>& extents) {
 }  // namespace EINPARALLEL_DETAIL
 
 /// A recorded tensor with `before` elements before it and `after` elements behind it along each dimension, all of them
-/// `value`, as ep::padded of an array (array/shape.hpp). Whoever reads it computes in parts: the padding is neither
-/// moved between ranks nor held in memory. What cannot be is an ep::error at the next decompose, as for those below.
+/// `value`, as ep::padded of an array (array/shape.hpp). Whoever reads it computes block by block: the padding is
+/// neither moved between ranks nor held in memory. What cannot be is an ep::error at the next decompose, as for those
+/// below.
 template <detail::Shaped A, detail::Scalar Value>
 auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& before,
             const detail::padding<detail::shaped_t<A>::rank>& after, Value value) {
@@ -122,7 +123,7 @@ auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& b
         const auto extents = detail::padded_extents(detail::listed_extents<Operand::rank>(read->bounds), before, after);
         const T made = detail::converted<T>(value);
         const affine_map first{std::vector<index_function>(1)};
-        return detail::placed(
+        return detail::shifted_to(
             read, before, extents,
             detail::viewed(detail::constant_vertex(element_type_of<T>(), &made, {1}), first, extents));
     });
@@ -139,7 +140,7 @@ auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& beg
         const auto extents = detail::sliced_extents(detail::listed_extents<Operand::rank>(read->bounds), begin, end);
         std::array<index, Operand::rank> lower{};
         std::transform(begin.begin(), begin.end(), lower.begin(), std::negate<>());
-        return detail::placed(read, lower, extents);
+        return detail::shifted_to(read, lower, extents);
     });
 }
 
@@ -159,7 +160,7 @@ auto concatenate(std::size_t dimension, const A& first, const More&... more) {
         }
         std::shared_ptr<vertex> all;
         for (std::size_t each = read.size(); each-- > 0;) {
-            all = detail::placed(read[each], lower[each], extents, std::move(all));
+            all = detail::shifted_to(read[each], lower[each], extents, std::move(all));
         }
         return all;
     });

@@ -13,10 +13,10 @@ namespace einparallel {
 
 /// Who can read the elements of an input.
 enum class source_kind : std::uint8_t {
-    everywhere,  ///< every rank reads the part that it needs (a function, a file, an array that all ranks have): no
+    everywhere,  ///< every rank reads what it needs (a function, a file, an array that all ranks have): no
                  ///< message
-    root,        ///< one rank has all elements and sends every other rank its part
-    resting,     ///< every rank has a part already (`held_by`); what is wanted elsewhere is redistributed
+    root,        ///< one rank has all elements and sends every other rank what it needs
+    resting,     ///< every rank has local elements (`held_by`); what is wanted elsewhere is redistributed
     placeholder  ///< nobody, until a value is bound at the run
 };
 
@@ -44,7 +44,7 @@ public:
     }
 
     /// The elements and where they lie, of a tensor in memory; null of others.
-    [[nodiscard]] virtual const detail::local_tensor* part() const { return nullptr; }
+    [[nodiscard]] virtual const detail::local_tensor* local() const { return nullptr; }
 
     /// True where they lie in a device's memory: borrow() says where, and read() does not work.
     [[nodiscard]] virtual bool is_on_device() const { return false; }

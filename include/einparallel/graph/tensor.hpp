@@ -61,7 +61,7 @@ inline constexpr bool names_data = reads_section<Rank, Indices...> && ((Label<In
 /// Functions of labels alone.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(DataIndex<Indices> || ...);
-/// A part of a tensor that cannot be assigned to, and what it is on the left.
+/// A section of a tensor that cannot be assigned to, and what it is on the left.
 template <class... Right>
 struct assigned_section : refused {
     static_assert(
@@ -143,7 +143,7 @@ public:
     auto operator()(const Labels&... /*labels*/) const {
         return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
-    /// A part of the tensor, at functions of labels: an operand, and what an einsum can be assigned to.
+    /// A section of the tensor, at functions of labels: an operand, and what an einsum can be assigned to.
     template <class... Indices, class Way = detail::way>
         requires detail::writes_section<Rank, Indices...>
     auto operator()(const Indices&... indices) {

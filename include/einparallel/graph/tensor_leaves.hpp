@@ -81,7 +81,7 @@ struct tensor_leaves {
         return tensor_read_by(held.node);
     }
     template <class Held, std::size_t Rank>
-    static Held part(const Held& held, const std::array<interval, Rank>& ranges) {
+    static Held within(const Held& held, const std::array<interval, Rank>& ranges) {
         Held made = held;
         if (held.node != nullptr &&
             !equal_in(held.node->bounds, ranges, [](index extent, interval range) { return extent == range.size(); })) {
@@ -152,7 +152,7 @@ struct tensor_leaves {
             using operand = recording_builder::operand_type;
             const std::vector<std::string_view> names = names_with(Found::ids::names, indices);
             const whole_read old({z.node, labels});
-            // What is replaced is named once: a call sees all tokens, none of which lie in parts.
+            // What is replaced is named once: a call sees all tokens, none of which are joined.
             const auto read = [&]<class Read, class Own>(const leaf<Read, Own>& node) {
                 using Value = typename Read::value_type;
                 const std::array<operand, 1> one{block_of<Found>(node)};

@@ -142,7 +142,7 @@ struct affine_map {
         }
         return made;
     }
-    /// With positions among these in the place of labels.
+    /// With positions among these instead of labels.
     [[nodiscard]] affine_map numbered(label_span among) const {
         return renamed([&](label_id label) { return label_id(detail::find_in(among, label) - among.begin()); });
     }
@@ -185,7 +185,7 @@ namespace EINPARALLEL_DETAIL {
 
 /// A map the other way round: labels as functions of dimensions, and of labels that are left, numbered behind these.
 struct inverse_map {
-    affine_map at;              ///< by label; conditions: what is 0 in the part of the tensor that the map reaches
+    affine_map at;              ///< by label; conditions: what is 0 at the elements that the map reaches
     std::vector<index> summed;  ///< extents along labels: 1 where the dimensions say the label
     bool is_solved = true;      ///< false where conditions have labels
 

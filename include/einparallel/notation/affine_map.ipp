@@ -36,7 +36,7 @@ EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> functi
     return dimension;
 }
 
-/// The function with functions in the place of its labels.
+/// The function with functions instead of its labels.
 EINPARALLEL_INLINE index_function composed(index_function outer, const std::vector<index_function>& inner) {
     for (const index_term& term : std::exchange(outer.terms, {})) {
         const index_function& own = inner[std::size_t(term.label)];
@@ -61,8 +61,8 @@ EINPARALLEL_INLINE inverse_map inverse(const affine_map& map, index_span extents
         rows[label][rank + label] = 1;
     }
     const auto add = [](row& to, index factor, const row& other) {
-        for (std::size_t place = 0; place < to.size(); ++place) {
-            to[place] = fused(to[place], factor, other[place]);
+        for (std::size_t column = 0; column < to.size(); ++column) {
+            to[column] = fused(to[column], factor, other[column]);
         }
     };
     inverse_map made{{}, {extents.begin(), extents.end()}};
@@ -93,10 +93,10 @@ EINPARALLEL_INLINE inverse_map inverse(const affine_map& map, index_span extents
         const row& of = rows[number];
         const bool is_condition = number >= extents.size();
         index_function written{{}, of[constant]};
-        for (std::size_t place = 0; place < constant; ++place) {
-            made.is_solved = made.is_solved && !(is_condition && place >= rank && of[place] != 0);
-            if (of[place] != 0 && (place < rank || made.summed[place - rank] > 1)) {
-                written.terms.push_back({label_id(place), of[place]});
+        for (std::size_t column = 0; column < constant; ++column) {
+            made.is_solved = made.is_solved && !(is_condition && column >= rank && of[column] != 0);
+            if (of[column] != 0 && (column < rank || made.summed[column - rank] > 1)) {
+                written.terms.push_back({label_id(column), of[column]});
             }
         }
         (is_condition ? made.at.where : made.at.functions).push_back(std::move(written));

@@ -15,11 +15,11 @@ EINPARALLEL_INLINE box intersect(const box& a, const box& b) {
 }
 
 EINPARALLEL_INLINE std::vector<box> difference(const std::vector<box>& whole, const box& taken) {
-    std::vector<box> parts;
+    std::vector<box> rest;
     for (box each : whole) {
         const box common = intersect(each, taken);
         if (common.empty()) {
-            parts.resize(parts.size() + (each.empty() ? 0 : 1), each);
+            rest.resize(rest.size() + (each.empty() ? 0 : 1), each);
             continue;
         }
         for (std::size_t dimension = 0; dimension < each.rank(); ++dimension) {
@@ -27,12 +27,12 @@ EINPARALLEL_INLINE std::vector<box> difference(const std::vector<box>& whole, co
             const interval kept = common.sides[dimension];
             for (const interval left : {interval{all.begin, kept.begin}, interval{kept.end, all.end}}) {
                 each.sides[dimension] = left;
-                parts.resize(parts.size() + (left.empty() ? 0 : 1), each);
+                rest.resize(rest.size() + (left.empty() ? 0 : 1), each);
             }
             each.sides[dimension] = kept;
         }
     }
-    return parts;
+    return rest;
 }
 
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {

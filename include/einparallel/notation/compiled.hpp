@@ -22,7 +22,7 @@
 // hold are the same both ways.
 //
 // Templates that record a user's functors live in EINPARALLEL_UNIT: where nvcc compiles them for runs on devices they
-// have other names than elsewhere, because they bring the functors' kernels (device/functor_launch.hpp).
+// have other names than elsewhere, because they contain the functors' kernels (device/functor_launch.hpp).
 //
 // A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
 // named after them, so that another library is a link error which says why.

@@ -104,7 +104,7 @@ struct einsum_form {
     std::vector<label_id> output;
     std::vector<operand_read> reads{};  ///< by operand of the kernel; none: each operand at its labels (is_plain)
     running_labels running{};
-    bool reads_at_once = false;  ///< a rank's call sees all that it reads: no operand lies in pieces
+    bool reads_at_once = false;  ///< a rank's call sees all that it reads: no operand is joined
 
     friend bool operator==(const einsum_form&, const einsum_form&) = default;
 

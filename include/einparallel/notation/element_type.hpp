@@ -102,7 +102,7 @@ constexpr auto arithmetic_result() {
 template <class A, class B>
 using arithmetic_t = typename decltype(arithmetic_result<A, B>())::type;
 
-/// x as an element of type To; between complex types part by part.
+/// x as an element of type To; between complex types real and imaginary part each.
 template <class To, class From>
 EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
     if constexpr (std::is_same_v<To, From>) {

@@ -23,7 +23,7 @@ struct stored_format {
     /// The first that is no number: infinity, or the only NaN.
     static constexpr std::uint32_t infinite = HasInfinity ? ((1U << Exponent) - 1) << Mantissa : sign_bit - 1;
     static constexpr std::uint32_t quiet_nan = infinite | 1U << (Mantissa - 1);
-    /// What the exponent of a float has more, in its place.
+    /// What the exponent of a float has more, in the bits of an exponent.
     static constexpr std::uint32_t less = std::uint32_t(127 - bias) << 23U;
     /// The smallest positive number, and a float whose last bit stands for it.
     ///@{
@@ -147,7 +147,7 @@ using float8_e5m2 = half_type<'F'>;  ///< 5 bits of exponent, 3 of precision: up
 
 }  // namespace einparallel
 
-/// @cond doxygen finds no place for it
+/// @cond doxygen does not know where it belongs
 // What is not said here is as of float.
 template <char Kind>
 class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_limits<float> {

@@ -166,7 +166,7 @@ concept Label = detail::is_label<std::remove_cvref_t<T>>;
 }  // namespace einparallel
 
 // EINPARALLEL_LABELS(i, j, k): constexpr label objects i, j, k at namespace or block scope, up to 32 in one
-// declaration. Places without a label stay empty. None stands inside another, and all of them in a header of the
+// declaration. Positions without a label stay empty. None stands inside another, and all of them in a header of the
 // system's: a compiler that has something to say of a label (that it hides a variable, say) writes lines for every
 // macro of others on the way.
 #if defined(__GNUC__) && !defined(__CUDACC__)

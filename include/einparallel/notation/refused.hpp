@@ -23,7 +23,7 @@ struct refused : refusal {
 };
 
 /// Any argument. Functions of a list of these in braces are chosen where options have no field of a name that stands
-/// there: g++ then says this name, in place of all functions that there are.
+/// there: g++ then says this name, instead of all functions that there are.
 struct anything {
     template <class T>
     anything(const T& /*element*/);

@@ -53,10 +53,10 @@ auto cumprod(const L& /*along*/, const E& expression) {
 
 namespace detail {
 
-template <class Values, class Places>
+template <class Values, class Positions>
 struct ranked_elements {
     Values values;
-    Places places;
+    Positions places;
 };
 template <class Function, class K, class Over, class E>
 auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks) {
@@ -81,8 +81,8 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = 
     if constexpr (present && ordered && is_new) {
         const auto ranks = iota(k, index(count));
         auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
-        auto places = detail::ranked<detail::position_of_rank, K, Over>(expression, ranks);
-        return detail::ranked_elements<decltype(values), decltype(places)>{std::move(values), std::move(places)};
+        auto positions = detail::ranked<detail::position_of_rank, K, Over>(expression, ranks);
+        return detail::ranked_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
     } else {
         return detail::ranked_elements<detail::refused_node, detail::refused_node>();
     }

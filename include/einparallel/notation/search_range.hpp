@@ -34,8 +34,8 @@ bool all_in(const auto& range, const auto& predicate) {
     return !any_in(range, [&](const auto& each) { return !std::invoke(predicate, each); });
 }
 
-/// What std::ranges has by like names, but for its concepts: the place of the first element that is as asked, in what
-/// `of` makes of it.
+/// What std::ranges has by like names, but for its concepts: the position of the first element that is as asked, in
+/// what `of` makes of it.
 template <class Range, class Is, class Of = std::identity>
 auto find_if_in(Range&& range, Is is, Of of = {}) {
     auto at = std::begin(range);

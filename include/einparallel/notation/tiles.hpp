@@ -34,7 +34,7 @@ void for_each_tile(const std::vector<interval>& sides, const std::vector<index>&
     }
 }
 
-/// f(slab) for parts of a box that follow each other in row-major order: some indices of one side each, one index of
+/// f(slab) for slabs of a box that follow each other in row-major order: some indices of one side each, one index of
 /// the sides before it and all of those behind, as many as `most` bytes hold. The same for equal boxes everywhere.
 void for_each_slab(const box& region, std::size_t element_bytes, std::size_t most, auto&& f) {
     if (region.empty()) {

@@ -23,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE class backward_pass {
 public:
     explicit backward_pass(std::span<const std::shared_ptr<vertex>> of) {
-        for_each_in(of, [&](const std::shared_ptr<vertex>& each) { parts_[each.get()]; });
+        for_each_in(of, [&](const std::shared_ptr<vertex>& each) { terms_[each.get()]; });
     }
 
     /// Goes through the vertices that the loss is made of.
@@ -32,13 +32,13 @@ public:
         for (const std::shared_ptr<vertex>& each : order) {
             reached_.insert(each.get());
             if (any_in(each->operands, [&](const auto& operand) { return depends(*operand); })) {
-                parts_[each.get()];
+                terms_[each.get()];
             }
         }
         add(*loss, {});
         for (std::size_t number = order.size(); number-- > 0;) {
             const std::shared_ptr<vertex>& made = order[number];
-            if (depends(*made) && !parts_[made.get()].empty() && !made->is_input() && has_gradient(*made)) {
+            if (depends(*made) && !terms_[made.get()].empty() && !made->is_input() && has_gradient(*made)) {
                 const vertex& who = *made;
                 if (number + 1 < order.size() && is_extreme(who) &&
                     cancels(who, std::span(order).subspan(number + 1))) {
@@ -89,31 +89,31 @@ private:
         const reduction by = of.work->program().aggregates_by();
         return by == reduction::max || by == reduction::min;
     }
-    [[nodiscard]] bool depends(const vertex& of) const { return parts_.contains(&of); }
+    [[nodiscard]] bool depends(const vertex& of) const { return terms_.contains(&of); }
 
-    void add(const vertex& to, labelled_tensor part) {
-        if (part.scale != 0.0) {
-            parts_[&to].push_back(std::move(part));
+    void add(const vertex& to, labelled_tensor term) {
+        if (term.scale != 0.0) {
+            terms_[&to].push_back(std::move(term));
         }
     }
 
     /// The sum of what there is for a tensor, labelled with numbers of its dimensions.
     labelled_tensor gathered(const vertex& of) {
-        std::vector<labelled_tensor>& parts = parts_[&of];
-        if (parts.size() != 1) {
+        std::vector<labelled_tensor>& terms = terms_[&of];
+        if (terms.size() != 1) {
             term_statement sum(names_of_dimensions(of), of.bounds);
             term_id total = sum.terms().number(computed(of.element), 0);
-            for (const labelled_tensor& part : parts) {
-                const bool is_apart = part.labels.size() < of.bounds.size() || sums_.contains(part.handle.get());
-                total = sum.terms().plus(total, is_apart ? sum.add(part, of.element) : sum.add_made(part, of.element));
+            for (const labelled_tensor& term : terms) {
+                const bool is_apart = term.labels.size() < of.bounds.size() || sums_.contains(term.handle.get());
+                total = sum.terms().plus(total, is_apart ? sum.add(term, of.element) : sum.add_made(term, of.element));
             }
-            parts = {sum.sum(total, first_labels(of.bounds.size()), {})};
+            terms = {sum.sum(total, first_labels(of.bounds.size()), {})};
         }
-        sums_.insert(parts[0].handle.get());
-        if (!of.name.empty() && parts[0].handle != nullptr) {
-            name(*parts[0].handle, "d " + of.name);
+        sums_.insert(terms[0].handle.get());
+        if (!of.name.empty() && terms[0].handle != nullptr) {
+            name(*terms[0].handle, "d " + of.name);
         }
-        return parts[0];
+        return terms[0];
     }
 
     /// Names the gradient of a tensor after it, and what was made on the way.
@@ -162,7 +162,7 @@ private:
         if (const auto rows = row_gradients(made, gradient)) {
             for (const read_gradient& each : *rows) {
                 term_statement statement(each.reader->form.names, each.reader->extents);
-                const term_id term = statement.add(each.part, made->element);
+                const term_id term = statement.add(each.term, made->element);
                 give(*each.reader, statement, term, each.read, {});
             }
         } else {
@@ -177,7 +177,7 @@ private:
                                  made->work);
         const std::vector<operand_read> reads = form.listed_reads();
         for (std::size_t number = 0; number < reads.size(); ++number) {
-            statement.place(number, read_of(*made, reads[number]));
+            statement.set_operand(number, read_of(*made, reads[number]));
         }
         const std::vector<label_id> space = labels_of(*made);
         std::vector<label_id> summed;
@@ -190,10 +190,10 @@ private:
         } else {
             g = through_reduction(made, statement, x, g, summed);
         }
-        const std::vector<std::optional<term_id>> parts = statement.terms().gradients(x, g);
+        const std::vector<std::optional<term_id>> gradients = statement.terms().gradients(x, g);
         for (std::size_t number = 0; number < reads.size(); ++number) {
-            if (parts[number]) {
-                give(*made, statement, *parts[number], reads[number], space);
+            if (gradients[number]) {
+                give(*made, statement, *gradients[number], reads[number], space);
             }
         }
     }
@@ -223,19 +223,19 @@ private:
         switch (by) {
             case reduction::max:
             case reduction::min: {  // to the first that is as extreme
-                constexpr element_type places = element_type_of<index>();
-                term_id place = terms.number(places, 0);
+                constexpr element_type index_type = element_type_of<index>();
+                term_id position = terms.number(index_type, 0);
                 index step = 1;
                 for (std::size_t number = summed.size(); number-- > 0;) {
                     const index extent = made->extents[std::size_t(summed[number])];
-                    const term_id at = statement.add({iota_vertex(extent), {summed[number]}}, places);
-                    place = terms.plus(place, terms.times(terms.number(places, double(step)), at));
+                    const term_id at = statement.add({iota_vertex(extent), {summed[number]}}, index_type);
+                    position = terms.plus(position, terms.times(terms.number(index_type, double(step)), at));
                     step *= extent;
                 }
                 const term_id extreme = statement.add({made, out}, type);
-                const term_id here = terms.call(op_code::position, places, {x, extreme, place});
-                const term_id first = statement.add({statement.reduce(here, reduction::min, out), out}, places);
-                return chosen(truth(place, first), g, zero);
+                const term_id here = terms.call(op_code::position, index_type, {x, extreme, position});
+                const term_id first = statement.add({statement.reduce(here, reduction::min, out), out}, index_type);
+                return chosen(truth(position, first), g, zero);
             }
             case reduction::prod: {  // without division by 0
                 const term_id is_zero = truth(x, zero);
@@ -255,7 +255,7 @@ private:
         }
     }
 
-    std::map<const vertex*, std::vector<labelled_tensor>> parts_;
+    std::map<const vertex*, std::vector<labelled_tensor>> terms_;
     std::unordered_set<const vertex*> sums_;     ///< gradients of tensors, which others may read
     std::unordered_set<const vertex*> reached_;  ///< by the loss, and what has got a name
     std::map<std::string, std::size_t> names_;   ///< how many vertices are named after it

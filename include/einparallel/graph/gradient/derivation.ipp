@@ -100,7 +100,9 @@ EINPARALLEL_SELDOM std::optional<std::complex<double>> derivation::value_of(term
 /// What a call makes, where it is no call.
 EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, element_type result,
                                                                  std::span<const term_id> from) {
-    const auto known = [&](std::size_t place) { return place < from.size() ? value_of(from[place]) : std::nullopt; };
+    const auto known = [&](std::size_t position) {
+        return position < from.size() ? value_of(from[position]) : std::nullopt;
+    };
     const bool x = known(0).has_value();
     const bool y = known(1).has_value();
     const std::complex<double> a = known(0).value_or(0);
@@ -203,11 +205,11 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::gradients(ter
             continue;
         }
         const std::vector<term_id> from = terms_[number].from;
-        const std::vector<std::optional<term_id>> parts = through(number, *all[number]);
-        for (std::size_t source = 0; source < parts.size(); ++source) {
+        const std::vector<std::optional<term_id>> by_source = through(number, *all[number]);
+        for (std::size_t source = 0; source < by_source.size(); ++source) {
             std::optional<term_id>& sum = all[from[source]];
-            if (parts[source] && value_of(*parts[source]) != std::complex<double>(0)) {
-                sum = sum ? plus(*sum, *parts[source]) : *parts[source];
+            if (by_source[source] && value_of(*by_source[source]) != std::complex<double>(0)) {
+                sum = sum ? plus(*sum, *by_source[source]) : *by_source[source];
             }
         }
     }
@@ -226,9 +228,9 @@ EINPARALLEL_SELDOM factored_term derivation::factors_of(term_id term) const {
         made.scale = *value;
     } else if (terms_[term].made.code == op_code::multiply) {
         for (const term_id source : terms_[term].from) {
-            const factored_term part = factors_of(source);
-            made.scale *= part.scale;
-            made.factors.insert(made.factors.end(), part.factors.begin(), part.factors.end());
+            const factored_term inner = factors_of(source);
+            made.scale *= inner.scale;
+            made.factors.insert(made.factors.end(), inner.factors.begin(), inner.factors.end());
         }
     } else {
         made.factors.push_back(term);

@@ -34,15 +34,15 @@ EINPARALLEL_INLINE std::vector<std::string> names_of_dimensions(const vertex& of
 EINPARALLEL_INLINE labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
                                              const std::vector<index>& extents);
 
-/// The same with a dimension of extent 1 in the place of none, to be read under conditions.
+/// The same with a dimension of extent 1 instead of none, to be read under conditions.
 EINPARALLEL_INLINE labelled_tensor with_dimension(const labelled_tensor& tensor);
 
 /// The same as a tensor with a dimension for each of these labels that is no view.
 EINPARALLEL_INLINE std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
                                                   const std::vector<index>& extents, label_span labels);
 
-/// The same as a tensor like `of` that is no view, of a part labelled with numbers of dimensions.
-EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of);
+/// The same as a tensor like `of` that is no view, of a term labelled with numbers of dimensions.
+EINPARALLEL_INLINE std::shared_ptr<vertex> whole_tensor(labelled_tensor term, const vertex& of);
 
 /// What a vertex's kernel reads as an operand.
 EINPARALLEL_INLINE labelled_tensor read_of(const vertex& made, const operand_read& read);

@@ -86,15 +86,15 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor,
     return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor part, const vertex& of) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor term, const vertex& of) {
     const std::vector<label_id> all = first_labels(of.bounds.size());
-    if (part.handle != nullptr && part.labels == all && part.scale == 1.0 && !part.handle->is_view()) {
-        return part.handle;
+    if (term.handle != nullptr && term.labels == all && term.scale == 1.0 && !term.handle->is_view()) {
+        return term.handle;
     }
-    if (part.handle == nullptr) {
-        part.handle = scalar_vertex(computed(of.element), 1, std::vector<index>(all.empty() ? 0 : 1, 1));
+    if (term.handle == nullptr) {
+        term.handle = scalar_vertex(computed(of.element), 1, std::vector<index>(all.empty() ? 0 : 1, 1));
     }
-    return copied(part, names_of_dimensions(of), of.bounds, all);
+    return copied(term, names_of_dimensions(of), of.bounds, all);
 }
 
 EINPARALLEL_SELDOM labelled_tensor read_of(const vertex& made, const operand_read& read) {

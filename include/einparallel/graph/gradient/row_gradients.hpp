@@ -16,7 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct read_gradient {
     const vertex* reader;
     operand_read read;
-    labelled_tensor part;
+    labelled_tensor term;
 };
 
 /// By the gradient of a vertex, which has the vertex's labels. None where the vertex is ⊕ over ⊗.

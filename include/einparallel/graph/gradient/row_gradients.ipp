@@ -42,9 +42,9 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
     const term_id g = statement.add(gradient, made->element);
     derivation& terms = statement.terms();
     const term_id sums = statement.add(statement.sum(terms.times(g, y), rows, along), made->element);
-    const term_id part = terms.times(y, terms.plus(g, terms.scaled(-1, sums)));
+    const term_id term = terms.times(y, terms.plus(g, terms.scaled(-1, sums)));
     // The same labels in the exponentials' own numbers.
-    labelled_tensor x = statement.sum(part, out, {});
+    labelled_tensor x = statement.sum(term, out, {});
     for (label_id& label : x.labels) {
         const auto dimension = find_in(made->form.operands[0], label) - made->form.operands[0].begin();
         label = exponentials.form.output[std::size_t(dimension)];
@@ -116,8 +116,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     const term_id before = statement.add(summed_backwards(statement, chosen(zeros, 0, scaled)), type);
     const term_id at_first = statement.add(summed_backwards(statement, chosen(zeros, 1, scaled)), type);
     const term_id quotient = terms.call(op_code::divide, type, {before, terms.call(op_code::conjugate, type, {x})});
-    const term_id part = terms.call(op_code::choice, type, {is_zero, chosen(zeros, 1, at_first), quotient});
-    return {{made.get(), read, statement.sum(part, labels, {})}};
+    const term_id term = terms.call(op_code::choice, type, {is_zero, chosen(zeros, 1, at_first), quotient});
+    return {{made.get(), read, statement.sum(term, labels, {})}};
 }
 
 /// A vertex's gradient as a tensor like it.
@@ -128,21 +128,21 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> by_dimension(const vertex& made, labe
     return whole_tensor(std::move(gradient), made);
 }
 
-/// Names of labels and places: those of the indices last.
+/// Names of labels and positions: those of the indices last.
 struct selection_labels {
     std::vector<std::string> names;
     std::vector<label_id> numbers;  ///< by label of the vertex
     std::vector<index> extents;
 };
 EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std::size_t indices) {
-    std::vector<label_id> places;
+    std::vector<label_id> positions;
     for (std::size_t each = 0; each < indices; ++each) {
-        places.push_back(made.form.operands[1 + indices + each][0]);
+        positions.push_back(made.form.operands[1 + indices + each][0]);
     }
     selection_labels all{{}, std::vector<label_id>(made.extents.size()), {}};
-    for (const bool of_places : {false, true}) {
+    for (const bool of_positions : {false, true}) {
         for (std::size_t label = 0; label < made.extents.size(); ++label) {
-            if (found_in(label_id(label), places) == of_places) {
+            if (found_in(label_id(label), positions) == of_positions) {
                 all.numbers[label] = label_id(all.names.size());
                 all.names.push_back(made.form.names[label]);
                 all.extents.push_back(made.extents[label]);
@@ -152,7 +152,7 @@ EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std:
     return all;
 }
 
-/// Σ x · [token = v]: the same with x and the result in each other's place.
+/// Σ x · [token = v]: the same with x and the result exchanged.
 EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
     select_work work = *made.work->as<select_work>();
     if (is_half_type(work.element)) {
@@ -184,12 +184,12 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     const bool is_direct = !work.replaces && gradient.handle != nullptr && !gradient.handle->is_view();
     const labelled_tensor g = is_direct ? labelled_tensor{gradient.handle, numbered(gradient.labels), gradient.scale}
                                         : labelled_tensor{by_dimension(made, gradient), out};
-    std::vector<read_gradient> parts;
+    std::vector<read_gradient> gradients;
     if (work.replaces) {
         labelled_tensor zero{scalar_vertex(computed(made.element), 0), {}};
         operands[0] = broadcast(zero, x, all.extents);
         const whole_read old({g.handle, out});
-        parts.push_back({&made, reads.back(), {record(out, &old), made.form.output}});
+        gradients.push_back({&made, reads.back(), {record(out, &old), made.form.output}});
         work.replaces = false;
     }
     operands[0] = g;
@@ -203,8 +203,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
             own.push_back(reads[0].labels[dimension]);
         }
     }
-    parts.push_back({&made, reads[0], {record(kept, nullptr), own, g.scale}});
-    return parts;
+    gradients.push_back({&made, reads[0], {record(kept, nullptr), own, g.scale}});
+    return gradients;
 }
 
 /// An element by its rank: to where it stands.
@@ -215,27 +215,27 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
     const label_id along =
         *std::find_if(x.begin(), x.end(), [&](label_id label) { return !made.form.in_output(label); });
     const std::vector<std::string_view> own_names(made.form.names.begin(), made.form.names.end());
-    std::vector<read_gradient> parts;
+    std::vector<read_gradient> gradients;
     with_element(computed(made.element), [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_floating_point_v<T>) {
             const std::array<recording_builder::operand_type, 2> read{
                 recording_builder::operand_type{made.operands[0], x}, {made.operands[1], made.form.operands[1]}};
-            const std::shared_ptr<vertex> places = recording_builder(own_names).ranked(
+            const std::shared_ptr<vertex> positions = recording_builder(own_names).ranked(
                 recording_builder::last_vertex{}, out, read, ranked_work_of<T, position_of_rank>());
             const std::vector<data_index> indices{{element_type_of<index>(), made.extents[std::size_t(along)],
                                                    made.form.names[std::size_t(along)] + "'"}};
             std::vector<label_id> into = x;
             std::replace(into.begin(), into.end(), along, label_id(own_names.size()));
             const std::vector<recording_builder::operand_type> operands{{by_dimension(made, gradient), out},
-                                                                        {places, out}};
-            parts.push_back({&made,
-                             reads[0],
-                             {record_selection(names_with(own_names, indices), recording_builder::last_vertex{}, into,
-                                               operands, nullptr, select_work_of<T>(indices, false)),
-                              x}});
+                                                                        {positions, out}};
+            gradients.push_back({&made,
+                                 reads[0],
+                                 {record_selection(names_with(own_names, indices), recording_builder::last_vertex{},
+                                                   into, operands, nullptr, select_work_of<T>(indices, false)),
+                                  x}});
         }
     });
-    return parts;
+    return gradients;
 }
 
 EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
@@ -249,8 +249,8 @@ EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const
     if (made->work->as<running_work>() != nullptr) {
         return running_gradient(made, gradient);
     }
-    std::vector<read_gradient> parts = softmax_gradient(made, gradient);
-    return parts.empty() ? std::nullopt : std::optional(std::move(parts));
+    std::vector<read_gradient> gradients = softmax_gradient(made, gradient);
+    return gradients.empty() ? std::nullopt : std::optional(std::move(gradients));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -17,8 +17,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Σ of the term, summed over `space` but for labels of the read: what it adds to the gradient of `tensor`, with
-/// numbers of its dimensions as labels. @param before  reads that have taken the place of this one, where they are
-/// inside
+/// numbers of its dimensions as labels. @param before  reads that replace this one where they are inside
 EINPARALLEL_INLINE labelled_tensor scattered(term_statement statement, term_id term, const vertex& tensor,
                                              const operand_read& read, std::span<const operand_read* const> before,
                                              const std::vector<label_id>& space);

@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Without what is read in the place of others, and where the read's own conditions do not hold.
+/// Without what is read instead of it, and where the read's own conditions do not hold.
 EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_read& read,
                                           std::span<const operand_read* const> before,
                                           const std::vector<index>& extents, element_type element) {
@@ -215,13 +215,13 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
         summed = std::move(later);
     }
 
-    // Solved for labels, by their places in `own`.
+    // Solved for labels, by their positions in `own`.
     const std::vector<index> own_extents =
         list_of(own, [&](label_id label) { return statement.extents()[std::size_t(label)]; });
-    const inverse_map part = inverse(left.numbered(own), own_extents);
-    const std::string failure = failure_of_section(part, false);
+    const inverse_map section = inverse(left.numbered(own), own_extents);
+    const std::string failure = failure_of_section(section, false);
     expect(failure.empty(), failure);
-    const std::vector<index_function>& solved_at = part.at.functions;
+    const std::vector<index_function>& solved_at = section.at.functions;
     const std::size_t rank = left.functions.size();
     std::vector<label_id> dimensions(rank, no_label);
     std::vector<bool> stays(own.size());  // a label that is a dimension's number
@@ -242,8 +242,8 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     }
     const auto relabelled = [&](index_function function, index extent) {
         for (index_term& each : function.terms) {
-            const auto place = std::size_t(each.label);
-            each.label = place < rank ? dimensions[place] : own[place - rank];
+            const auto number = std::size_t(each.label);
+            each.label = number < rank ? dimensions[number] : own[number - rank];
         }
         function.extent = extent;
         return function;
@@ -253,11 +253,11 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     for (std::size_t label = 0; label < own.size(); ++label) {
         const bool is_carried = any_in(
             read_by_term, [&](std::size_t operand) { return found_in(own[label], statement.operand(operand).labels); });
-        if (!stays[label] && !is_carried && part.summed[label] == 1) {
+        if (!stays[label] && !is_carried && section.summed[label] == 1) {
             conditions.push_back(relabelled(solved_at[label], own_extents[label]));
         }
     }
-    for (const index_function& each : part.at.where) {
+    for (const index_function& each : section.at.where) {
         if (!each.terms.empty() || each.constant != 0) {
             conditions.push_back(relabelled(each, 1));
         }
@@ -267,19 +267,19 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
         affine_map at = affine_map::at_labels(seen.labels);
         bool changes = !conditions.empty();
         for (index_function& each : at.functions) {
-            const auto place = each.terms.empty() ? own.end() : find_in(own, each.terms[0].label);
-            if (place != own.end() && !stays[std::size_t(place - own.begin())]) {
-                each = relabelled(solved_at[std::size_t(place - own.begin())], 1);
+            const auto known = each.terms.empty() ? own.end() : find_in(own, each.terms[0].label);
+            if (known != own.end() && !stays[std::size_t(known - own.begin())]) {
+                each = relabelled(solved_at[std::size_t(known - own.begin())], 1);
                 changes = true;
             }
         }
         if (changes) {
             at.where = std::exchange(conditions, {});
-            statement.place(operand, seen_at(seen, std::move(at), statement.extents()));
+            statement.set_operand(operand, seen_at(seen, std::move(at), statement.extents()));
         }
     }
     for (std::size_t label = 0; label < own.size(); ++label) {
-        if (part.summed[label] > 1) {
+        if (section.summed[label] > 1) {
             summed.push_back(own[label]);
         }
     }

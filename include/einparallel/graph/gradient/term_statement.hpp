@@ -45,7 +45,7 @@ public:
         return label_id(names_.size() - 1);
     }
     /// What operand number `operand` of the terms is.
-    void place(std::size_t operand, labelled_tensor tensor) {
+    void set_operand(std::size_t operand, labelled_tensor tensor) {
         operands_.resize(std::max(operands_.size(), operand + 1));
         operands_[operand] = std::move(tensor);
     }

@@ -24,7 +24,7 @@ enum class op_code : std::uint8_t {
     opaque,   ///< a functor of the user's; its arguments are the `argument`s right before it
     // one: of the result's type, but for what is said
     argument,   ///< hands a value of any type to the opaque instruction that follows
-    cast,       ///< of any type to the result's: between complex types part by part; to bool: is not 0
+    cast,       ///< of any type to the result's: between complex types real and imaginary part each; to bool: is not 0
     negate,     ///< −a; of no bool
     absolute,   ///< |a|; of complex numbers a real one
     conjugate,  ///< a itself where it is real

@@ -26,7 +26,7 @@ EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
 }
 
 /// a + b, a*b: with the parentheses that are needed and no others.
-EINPARALLEL_INLINE formula_term infix_part(std::string_view infix, formula_term a, formula_term b) {
+EINPARALLEL_INLINE formula_term infix_term(std::string_view infix, formula_term a, formula_term b) {
     const bool is_product = infix == "*" || infix == "/" || infix == "%";
     const formula_term::strength_type own = is_product ? formula_term::product : formula_term::sum;
     const bool ordered = infix != "+" && infix != "*";
@@ -40,20 +40,20 @@ EINPARALLEL_INLINE formula_term infix_part(std::string_view infix, formula_term 
 
 /// name(a, b, …); |a|, −a for what has such a notation. A name ending in `-` is that of a function of the difference of
 /// two.
-EINPARALLEL_INLINE formula_term call_part(std::string_view name, std::vector<formula_term> arguments) {
+EINPARALLEL_INLINE formula_term call_term(std::string_view name, std::vector<formula_term> arguments) {
     if (name == "neg") {
         const bool apart = arguments[0].strength == formula_term::sum || arguments[0].text.starts_with('-');
         return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_term::product};
     }
     if (name.find_first_not_of("+-*/%<=>!") == std::string_view::npos && arguments.size() == 2) {
-        return infix_part(name, std::move(arguments[0]), std::move(arguments[1]));
+        return infix_term(name, std::move(arguments[0]), std::move(arguments[1]));
     }
     if (name == "abs") {
         return {"|" + arguments[0].text + "|"};
     }
     if (name.ends_with('-') && arguments.size() == 2) {
         return {std::string(name.substr(0, name.size() - 1)) + "(" +
-                infix_part("-", std::move(arguments[0]), std::move(arguments[1])).text + ")"};
+                infix_term("-", std::move(arguments[0]), std::move(arguments[1])).text + ")"};
     }
     std::string text = std::string(name) + "(";
     for (std::size_t position = 0; position < arguments.size(); ++position) {
@@ -88,30 +88,30 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
 
 /// ⊗. Operands without a name have a letter.
 EINPARALLEL_INLINE formula_term formula_of(const op_program& shown, std::span<const std::string> names) {
-    std::vector<formula_term> parts;
+    std::vector<formula_term> terms;
     const std::vector<op_instruction>& instructions = shown.instructions();
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
         const auto arguments =
-            list_of(sources_of(instructions, number), [&](op_register source) { return parts[source]; });
+            list_of(sources_of(instructions, number), [&](op_register source) { return terms[source]; });
         switch (each.code) {
             case op_code::operand:
-                parts.push_back({number < names.size() ? names[number] : operand_letter(number)});
+                terms.push_back({number < names.size() ? names[number] : operand_letter(number)});
                 break;
             case op_code::number:
-                parts.push_back({written_number(each)});
+                terms.push_back({written_number(each)});
                 break;
             case op_code::argument:
             case op_code::cast:
-                parts.push_back(std::move(arguments[0]));
+                terms.push_back(std::move(arguments[0]));
                 break;
             default:
-                parts.push_back(
-                    call_part(each.code == op_code::opaque ? shown.name_of(each) : operation_of(each.code).word,
+                terms.push_back(
+                    call_term(each.code == op_code::opaque ? shown.name_of(each) : operation_of(each.code).word,
                               std::move(arguments)));
         }
     }
-    return parts.empty() ? formula_term() : std::move(parts.back());
+    return terms.empty() ? formula_term() : std::move(terms.back());
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -26,7 +26,7 @@ using op_register = std::uint32_t;
 
 namespace detail {
 
-/// The parts of a number, real and imaginary.
+/// The real and the imaginary part of a number.
 using number_bits = std::array<std::uint64_t, 2>;
 template <class T>
 constexpr number_bits bits_of(const T& value) {

@@ -69,10 +69,10 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
         const detail::type_role role = detail::operation_of(function.code).role;
         const bool as_they_are = role == detail::type_role::magnitude || role == detail::type_role::positions;
         const element_type computed = detail::compares(function.code) ? compared : result;
-        for (std::size_t place = 0; place < arguments.size(); ++place) {
-            const bool is_condition = role == detail::type_role::chooses && place == 0;
-            from[place] = as_they_are ? arguments[place]
-                                      : as(is_condition ? element_type_of<bool>() : computed, arguments[place]);
+        for (std::size_t position = 0; position < arguments.size(); ++position) {
+            const bool is_condition = role == detail::type_role::chooses && position == 0;
+            from[position] = as_they_are ? arguments[position]
+                                         : as(is_condition ? element_type_of<bool>() : computed, arguments[position]);
         }
     }
     push(function.code, result, from).has_state = function.has_state;
@@ -126,9 +126,10 @@ EINPARALLEL_INLINE std::string op_program::text() const {
     for (const op_instruction& each : instructions_) {
         written.append("; ").append(detail::operation_of(each.code).word).append(1, ' ').append(1, each.kind);
         written += std::to_string(each.bytes);
-        for (std::size_t part = 0; each.code == op_code::number && part < (each.kind == 'c' ? 2U : 1U); ++part) {
+        for (std::size_t component = 0; each.code == op_code::number && component < (each.kind == 'c' ? 2U : 1U);
+             ++component) {
             std::array<char, 16> digits{};
-            char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), each.bits[part], 16).ptr;
+            char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), each.bits[component], 16).ptr;
             written.append(1, ' ').append(digits.data(), end);
         }
         for (int source = 0; source < arity_of(each.code); ++source) {
@@ -201,11 +202,11 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
     std::array<op_register, 3> from{};
     std::array<element_type, 3> of{};
     const auto arity = std::size_t(arity_of(code));
-    for (std::size_t place = 0; place < arity; ++place) {
-        if (!number(word(), from[place], 10) || from[place] >= before) {
+    for (std::size_t position = 0; position < arity; ++position) {
+        if (!number(word(), from[position], 10) || from[position] >= before) {
             return false;
         }
-        of[place] = instructions_[from[place]].type();
+        of[position] = instructions_[from[position]].type();
     }
     const element_type computed = of[code == op_code::choice ? 1 : 0];
     const bool fits =

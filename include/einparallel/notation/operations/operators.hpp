@@ -242,7 +242,7 @@ struct position_where : coded<op_code::position> {
     }
 };
 
-/// An element of a row by its rank, the largest first, or its place in the row: a reduction of the row (ep::top_k).
+/// An element of a row by its rank, the largest first, or its position in the row: a reduction of the row (ep::top_k).
 struct ranked_sum {};
 struct element_of_rank {
     static constexpr bool is_position = false;

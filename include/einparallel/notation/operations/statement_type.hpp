@@ -9,8 +9,8 @@
 //   abs                          the real type of a complex argument
 //   max min sign relu floor …    of their arguments, real of real ones, and integers are compared as numbers
 //   / of integers                a statement of its own, of the arguments' common type
-//   < <= == …, where's condition a statement of its own, which brings a bool; argmax brings an index
-//   a functor or ⊕ of the user's gets arguments in their own types, and brings what it returns
+//   < <= == …, where's condition a statement of its own, which makes a bool; argmax makes an index
+//   a functor or ⊕ of the user's gets arguments in their own types, and makes what it returns
 //
 // A number takes the type of the statement; one that is a fraction makes a statement of integers one of its own type,
 // and beside integers that are compared or divided it counts as what it is in C++.
@@ -30,9 +30,10 @@
 
 namespace einparallel::detail {
 
-/// What expressions bring to the type of a statement: the type of their values, and of their numbers; void for none.
+/// What expressions contribute to the type of a statement: the type of their values, and of their numbers; void for
+/// none.
 template <class Values, class Numbers = void>
-struct brought {
+struct contribution {
     using values = Values;
     using numbers = Numbers;
 };
@@ -49,14 +50,14 @@ template <class A, class B>
 using common_of_t = typename common_of<A, B>::type;
 
 template <class... All>
-struct all_brought : std::type_identity<brought<void>> {};
+struct all_contributions : std::type_identity<contribution<void>> {};
 template <class First>
-struct all_brought<First> : std::type_identity<First> {};
+struct all_contributions<First> : std::type_identity<First> {};
 template <class First, class Second, class... Rest>
-struct all_brought<First, Second, Rest...>
-    : all_brought<brought<common_of_t<typename First::values, typename Second::values>,
-                          common_of_t<typename First::numbers, typename Second::numbers>>,
-                  Rest...> {};
+struct all_contributions<First, Second, Rest...>
+    : all_contributions<contribution<common_of_t<typename First::values, typename Second::values>,
+                                     common_of_t<typename First::numbers, typename Second::numbers>>,
+                        Rest...> {};
 
 /// Numbers beside values.
 template <class Values, class Numbers>
@@ -71,8 +72,9 @@ constexpr auto type_beside() {
         return std::type_identity<Values>();
     }
 }
-template <class Brought>
-using type_of_brought = typename decltype(type_beside<typename Brought::values, typename Brought::numbers>())::type;
+template <class Contribution>
+using type_of_contribution =
+    typename decltype(type_beside<typename Contribution::values, typename Contribution::numbers>())::type;
 
 template <class T>
 using fraction_t = std::conditional_t<std::is_integral_v<T>, double, T>;
@@ -89,71 +91,72 @@ constexpr type_role role_of() {
 }
 
 template <class E>
-struct brought_by;
+struct contribution_of;
 template <class E>
-using brought_by_t = typename brought_by<E>::type;
+using contribution_of_t = typename contribution_of<E>::type;
 /// The type of an expression as a statement of its own.
 template <class E>
-using own_type = type_of_brought<brought_by_t<E>>;
+using own_type = type_of_contribution<contribution_of_t<E>>;
 
 template <class Operand, class Labels>
-struct brought_by<leaf<Operand, Labels>> : std::type_identity<brought<computed_t<typename Operand::value_type>>> {};
+struct contribution_of<leaf<Operand, Labels>>
+    : std::type_identity<contribution<computed_t<typename Operand::value_type>>> {};
 template <class T, class Number>
-struct brought_by<constant<T, Number>> : std::type_identity<brought<void, computed_t<Number>>> {};
+struct contribution_of<constant<T, Number>> : std::type_identity<contribution<void, computed_t<Number>>> {};
 
 /// The common type of values and numbers, which count as what they are.
 template <class... Arguments>
-using counted_type = common_of_t<typename all_brought<brought_by_t<Arguments>...>::type::values,
-                                 typename all_brought<brought_by_t<Arguments>...>::type::numbers>;
+using counted_type = common_of_t<typename all_contributions<contribution_of_t<Arguments>...>::type::values,
+                                 typename all_contributions<contribution_of_t<Arguments>...>::type::numbers>;
 template <class... Arguments>
 inline constexpr bool are_integers = std::is_integral_v<counted_type<Arguments...>>;
 
 template <class Function, class... Arguments>
-constexpr auto brought_by_join() {
+constexpr auto contribution_of_join() {
     constexpr type_role role = role_of<Function>();
-    using All = typename all_brought<brought_by_t<Arguments>...>::type;
+    using All = typename all_contributions<contribution_of_t<Arguments>...>::type;
     using Values = typename All::values;
     using Numbers = typename All::numbers;
     if constexpr (role == type_role::divides && are_integers<Arguments...>) {
-        return std::type_identity<brought<counted_type<Arguments...>>>();
+        return std::type_identity<contribution<counted_type<Arguments...>>>();
     } else if constexpr (role == type_role::compares) {
-        return std::type_identity<brought<bool>>();
+        return std::type_identity<contribution<bool>>();
     } else if constexpr (role == type_role::positions) {
-        return std::type_identity<brought<index>>();
+        return std::type_identity<contribution<index>>();
     } else if constexpr (role == type_role::fractions) {
-        return std::type_identity<brought<fraction_t<Values>, Numbers>>();
+        return std::type_identity<contribution<fraction_t<Values>, Numbers>>();
     } else if constexpr (role == type_role::magnitude) {
-        return std::type_identity<brought<real_part_t<Values>, real_part_t<Numbers>>>();
+        return std::type_identity<contribution<real_part_t<Values>, real_part_t<Numbers>>>();
     } else if constexpr (role == type_role::foreign) {
         using Value = typename join_node<Function, Arguments...>::value_type;
         if constexpr (is_element<Value>) {
-            return std::type_identity<brought<computed_t<Value>>>();
+            return std::type_identity<contribution<computed_t<Value>>>();
         } else {
-            return std::type_identity<brought<void>>();
+            return std::type_identity<contribution<void>>();
         }
     } else {
         return std::type_identity<All>();
     }
 }
 template <class Function, class... Arguments>
-struct brought_by<join_node<Function, Arguments...>> : decltype(brought_by_join<Function, Arguments...>()) {};
+struct contribution_of<join_node<Function, Arguments...>> : decltype(contribution_of_join<Function, Arguments...>()) {};
 template <class T, class A>
-struct brought_by<join_node<converted_to<T>, A>> : std::type_identity<brought<T>> {};
+struct contribution_of<join_node<converted_to<T>, A>> : std::type_identity<contribution<T>> {};
 template <class C, class A, class B>
-struct brought_by<join_node<choice, C, A, B>> : all_brought<brought_by_t<A>, brought_by_t<B>> {};
+struct contribution_of<join_node<choice, C, A, B>> : all_contributions<contribution_of_t<A>, contribution_of_t<B>> {};
 
 template <class Op, class Over, class Inner>
-struct brought_by<reduce_node<Op, Over, Inner>>
-    : std::conditional_t<role_of<Op>() == type_role::foreign, std::type_identity<brought<own_type<Inner>>>,
-                         brought_by<Inner>> {};
+struct contribution_of<reduce_node<Op, Over, Inner>>
+    : std::conditional_t<role_of<Op>() == type_role::foreign, std::type_identity<contribution<own_type<Inner>>>,
+                         contribution_of<Inner>> {};
 template <class Over, class X, class Ranks>
-struct brought_by<reduce_node<ranked_sum, Over, join_node<element_of_rank, X, Ranks>>>
-    : std::type_identity<brought<own_type<X>>> {};
+struct contribution_of<reduce_node<ranked_sum, Over, join_node<element_of_rank, X, Ranks>>>
+    : std::type_identity<contribution<own_type<X>>> {};
 template <class Over, class X, class Ranks>
-struct brought_by<reduce_node<ranked_sum, Over, join_node<position_of_rank, X, Ranks>>>
-    : std::type_identity<brought<index>> {};
+struct contribution_of<reduce_node<ranked_sum, Over, join_node<position_of_rank, X, Ranks>>>
+    : std::type_identity<contribution<index>> {};
 template <class Function, class Over, class Inner>
-struct brought_by<row_node<Function, Over, Inner>> : brought_by<Inner> {};
+struct contribution_of<row_node<Function, Over, Inner>> : contribution_of<Inner> {};
 
 /// Everything in it is of the type already.
 template <class T, class E>
@@ -184,7 +187,9 @@ template <class Out, class E, bool IsIn = is_in<computed_t<Out>, E>>
 struct type_of_statement : std::type_identity<computed_t<Out>> {};
 template <class Out, class E>
 struct type_of_statement<Out, E, false>
-    : std::type_identity<type_of_brought<typename all_brought<brought<computed_t<Out>>, brought_by_t<E>>::type>> {};
+    : std::type_identity<
+          type_of_contribution<typename all_contributions<contribution<computed_t<Out>>, contribution_of_t<E>>::type>> {
+};
 template <class Out, class E>
 using statement_type = typename type_of_statement<Out, E>::type;
 
@@ -200,9 +205,10 @@ template <class From, class To>
     requires(std::is_integral_v<From>&& is_half<To>)
 inline constexpr bool keeps_range<From, To> =
     double(std::numeric_limits<From>::max()) <= double(std::numeric_limits<To>::max());
-/// The same of what an expression brings.
+/// The same of what an expression contributes.
 template <class E, class To>
-inline constexpr bool is_in_range = std::is_void_v<typename brought_by_t<E>::values> || keeps_range<own_type<E>, To>;
+inline constexpr bool is_in_range =
+    std::is_void_v<typename contribution_of_t<E>::values> || keeps_range<own_type<E>, To>;
 template <class E, class To>
 inline constexpr bool is_storable =
     keeps_imaginary<typename E::value_type, To>&& keeps_fraction<typename E::value_type, To>&& is_in_range<E, To>;

@@ -37,8 +37,9 @@ template <class A, class B>
 inline constexpr bool have_mixed_signs<A, B> = is_number<A>&& is_number<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
 /// T, or its real type where the argument is real.
 template <class T, class... Arguments>
-using real_like = std::conditional_t<is_complex<typename all_brought<brought_by_t<Arguments>...>::type::values>::value,
-                                     T, real_part_t<T>>;
+using real_like =
+    std::conditional_t<is_complex<typename all_contributions<contribution_of_t<Arguments>...>::type::values>::value, T,
+                       real_part_t<T>>;
 
 template <class T, class E>
 auto typed(const E& node);
@@ -71,7 +72,7 @@ auto typed_node(const join_node<Function, Arguments...>& node) {
     const auto with = [&]<class... As>(std::type_identity<As>... /*types*/) {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
             if constexpr (have_mixed_signs<As...>) {
-                using Signed = common_of_t<typename all_brought<brought<As>...>::type::values, void>;
+                using Signed = common_of_t<typename all_contributions<contribution<As>...>::type::values, void>;
                 return value_as<T>(
                     of_mixed_signs<Signed, As...>(node.function, typed<As>(argument<Position>(node.arguments))...));
             } else {
