@@ -211,7 +211,7 @@ TEST_CASE("an output is written where the application wants it on the device") {
             for (const ep::device_run& how : {stays, ep::on_device, straight}) {
                 const ep::results made = run(how, x, to);
                 CHECK(standin::crossed() == crossed);  // in place
-                CHECK(made.get(of.Z).part().elements.data == to.part().elements.data);
+                CHECK(made.get(of.Z).local_tensor().elements.data == to.local_tensor().elements.data);
             }
             CHECK(largest_difference(elements(to.allgather()), expected) < 1e-15);
         }

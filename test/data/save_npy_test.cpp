@@ -95,7 +95,7 @@ void check_rows(ep::context& world, std::size_t most_bytes) {
     const ep::distributed<T, 2> whole(world, {rows, columns}, {first, 0}, local);
     const temporary together("together.npy");
     const temporary alone("alone.npy");
-    ep::detail::save_tensor(whole.part(), together.path, most_bytes);
+    ep::detail::save_tensor(whole.local_tensor(), together.path, most_bytes);
 
     const ep::array<T, 2> all = whole.gather(0);
     if (world.rank() == 0) {

@@ -57,18 +57,18 @@ public:
     block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
         std::array<index, 9> numbers{};
         std::transform(descriptor, descriptor + 9, numbers.begin(), [](I number) { return index(number); });
-        part_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
+        local_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const std::shared_ptr<const detail::local_tensor>& memory() const { return part_; }
+    [[nodiscard]] const std::shared_ptr<const detail::local_tensor>& memory() const { return local_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
-        return binding{placeholder.node(), detail::input_in_memory(*part_)};
+        return binding{placeholder.node(), detail::input_in_memory(*local_)};
     }
 
 private:
-    std::shared_ptr<const detail::local_tensor> part_;
+    std::shared_ptr<const detail::local_tensor> local_;
 };
 
 inline namespace EINPARALLEL_WAY {

@@ -13,16 +13,16 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Collects the tensor on rank `root`, or on every rank, in dense arrays that allocate() makes there. Collective.
-EINPARALLEL_INLINE void gather_tensor(const local_tensor& part, std::optional<int> root,
+EINPARALLEL_INLINE void gather_tensor(const local_tensor& local, std::optional<int> root,
                                       function_ref<std::byte*()> allocate);
 
 /// Brings the box `mine` of a tensor to where place() says, which also allocates (distributed::fetch_into). Every rank
 /// knows its own box only. `mistake`: what this rank has found wrong already; empty where nothing is. Collective.
 /// Returns the bytes that this rank sent. @throws error, the same on every rank
-EINPARALLEL_INLINE std::size_t fetch_tensor(const local_tensor& part, const box& mine, const std::string& mistake,
+EINPARALLEL_INLINE std::size_t fetch_tensor(const local_tensor& local, const box& mine, const std::string& mistake,
                                             function_ref<strided_box()> place);
 
 /// The same for the boxes of another distributed tensor, which all ranks know, into its memory.
-EINPARALLEL_INLINE void fetch_like(const local_tensor& part, const local_tensor& there);
+EINPARALLEL_INLINE void fetch_like(const local_tensor& local, const local_tensor& there);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -50,7 +50,7 @@ public:
 
     /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
     /// @throws error where they are on the host
-    explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.part()).elements) {
+    explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.local_tensor()).elements) {
         detail::expect(
             elements_.is_on_device,
             "device_view: these elements are on the host: device_run.results_stay leaves them on the device");

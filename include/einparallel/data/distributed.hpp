@@ -57,7 +57,7 @@ public:
     /// negative extent, two parts overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local)
-        : part_(detail::own_tensor(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
+        : local_(detail::own_tensor(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
 
     /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
     /// run reads or writes it, the run says so.
@@ -66,9 +66,9 @@ public:
                 Array&& local)
         : distributed(world, extents, lower, view<T, Rank>(local)) {
         if constexpr (!std::is_lvalue_reference_v<Array>) {
-            part_.keep = std::make_shared<const Array>(std::move(local));
+            local_.keep = std::make_shared<const Array>(std::move(local));
         } else if (local.data() != nullptr) {
-            part_.life = detail::life_of(local.data());
+            local_.life = detail::life_of(local.data());
         }
     }
 
@@ -89,43 +89,43 @@ public:
     }
 
     /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
-    explicit distributed(detail::local_tensor part) : part_(std::move(part)) {}
+    explicit distributed(detail::local_tensor local) : local_(std::move(local)) {}
 
     /// Extents of the whole tensor.
     [[nodiscard]] std::array<index, Rank> extents() const {
         std::array<index, Rank> whole{};
-        for (std::size_t dimension = 0; dimension < Rank && part().where != nullptr; ++dimension) {
-            whole[dimension] = part().where->bounds()[dimension];
+        for (std::size_t dimension = 0; dimension < Rank && local_tensor().where != nullptr; ++dimension) {
+            whole[dimension] = local_tensor().where->bounds()[dimension];
         }
         return whole;
     }
 
     /// The box of the tensor that this rank holds, in global indices.
-    [[nodiscard]] const box& held() const { return part().elements.held; }
+    [[nodiscard]] const box& held() const { return local_tensor().elements.held; }
 
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     /// @throws error where they are on a device
     [[nodiscard]] view<T, Rank> local() const {
-        if (part().elements.is_on_device) {
+        if (local_tensor().elements.is_on_device) {
             detail::refuse_view();
         }
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
-            shape[dimension] = part().elements.held.sides[dimension].size();
-            strides[dimension] = part().elements.strides[dimension];
+            shape[dimension] = local_tensor().elements.held.sides[dimension].size();
+            strides[dimension] = local_tensor().elements.strides[dimension];
         }
-        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part().elements.data), shape, strides};
+        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(local_tensor().elements.data), shape, strides};
     }
 
     /// Who holds what.
-    [[nodiscard]] const distribution& where() const { return *detail::checked(part()).where; }
+    [[nodiscard]] const distribution& where() const { return *detail::checked(local_tensor()).where; }
 
     /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
     /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
     /// cut along several dimensions or a number, or ranks in no order
     EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
-        return detail::pin_of(*detail::checked(part()).where);
+        return detail::pin_of(*detail::checked(local_tensor()).where);
     }
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
@@ -134,7 +134,7 @@ public:
         if (holds_nothing()) {
             return;
         }
-        const detail::local_tensor all = part().elements.is_on_device ? detail::on_host(part()) : part();
+        const detail::local_tensor all = local_tensor().elements.is_on_device ? detail::on_host(local_tensor()) : local_tensor();
         T* const elements = reinterpret_cast<T*>(all.elements.data);
         std::array<index, Rank> first{};
         detail::for_each_index(all.elements.held, first, [&](const std::array<index, Rank>& at) {
@@ -144,7 +144,7 @@ public:
             }
             std::invoke(f, at, elements[offset]);
         });
-        detail::write_back(part(), all);
+        detail::write_back(local_tensor(), all);
     }
 
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
@@ -166,14 +166,14 @@ public:
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
         const detail::strided_box target = detail::elements_of(here).at(lower);
-        detail::fetch_tensor(detail::checked(part()), target.held, detail::check_target(target),
+        detail::fetch_tensor(detail::checked(local_tensor()), target.held, detail::check_target(target),
                              [&] { return target; });
     }
 
     /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
     /// @throws error, the same on every rank, where extents differ
     EINPARALLEL_INLINE void fetch_into(const distributed& there) const {
-        detail::fetch_like(detail::checked(part()), there.part());
+        detail::fetch_like(detail::checked(local_tensor()), there.local_tensor());
     }
 
     /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
@@ -182,7 +182,7 @@ public:
                                                           const detail::per_dimension<Rank>& extents) const {
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, extents);
-        detail::fetch_tensor(detail::checked(part()), wanted, detail::negative_extent(extents), [&] {
+        detail::fetch_tensor(detail::checked(local_tensor()), wanted, detail::negative_extent(extents), [&] {
             made = array<T, Rank>(static_cast<const std::array<index, Rank>&>(extents));
             return detail::elements_of(view<T, Rank>(made)).at(lower);
         });
@@ -190,20 +190,20 @@ public:
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const detail::local_tensor& part() const {
-        return given_ == nullptr ? part_ : detail::not_given(*given_);
+    [[nodiscard]] const detail::local_tensor& local_tensor() const {
+        return given_ == nullptr ? local_ : detail::not_given(*given_);
     }
     /// The elements for a run that may write over them, which has them alone once it has begun.
     [[nodiscard]] std::shared_ptr<detail::donation> give() {
-        given_ = detail::donated(part());
-        part_ = {};
+        given_ = detail::donated(local_tensor());
+        local_ = {};
         return given_;
     }
 
 private:
     [[nodiscard]] array<T, Rank> gathered(std::optional<int> root) const {
         array<T, Rank> whole;
-        detail::gather_tensor(detail::checked(part()), root, [&] {
+        detail::gather_tensor(detail::checked(local_tensor()), root, [&] {
             whole = array<T, Rank>(extents());
             return reinterpret_cast<std::byte*>(whole.data());
         });
@@ -211,9 +211,9 @@ private:
     }
 
     /// True too for a handle on nothing, moved-from ones included.
-    [[nodiscard]] bool holds_nothing() const { return part().where == nullptr || part().elements.held.empty(); }
+    [[nodiscard]] bool holds_nothing() const { return local_tensor().where == nullptr || local_tensor().elements.held.empty(); }
 
-    detail::local_tensor part_;
+    detail::local_tensor local_;
     std::shared_ptr<detail::donation> given_{};  ///< where the elements were given to a run
 };
 
@@ -222,7 +222,7 @@ inline namespace EINPARALLEL_WAY {
 /// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
-    return detail::print_tensor(stream, elements.part());
+    return detail::print_tensor(stream, elements.local_tensor());
 }
 
 }  // namespace EINPARALLEL_WAY

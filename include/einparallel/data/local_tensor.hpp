@@ -70,25 +70,25 @@ struct local_tensor {
 };
 
 /// The whole tensor's extents. @pre the part is no handle on nothing
-inline const std::vector<index>& bounds_of(const local_tensor& part) {
-    return part.cyclic ? part.cyclic->extents : part.where->bounds();
+inline const std::vector<index>& bounds_of(const local_tensor& local) {
+    return local.cyclic ? local.cyclic->extents : local.where->bounds();
 }
 
-inline const local_tensor& checked(const local_tensor& part) {
-    expect(part.where != nullptr, "distributed: this handle holds nothing");
-    return part;
+inline const local_tensor& checked(const local_tensor& local) {
+    expect(local.where != nullptr, "distributed: this handle holds nothing");
+    return local;
 }
 
 /// The same elements where MPI reads them: in place, or a dense copy of those on a device (pinned), with a negative
 /// stride (Open MPI 4.1 gets those wrong for elements of a byte), or in memory that is written meanwhile. Local.
 /// @throws error where no run on their device has begun on the context, or it is gone; cuda_error
-EINPARALLEL_INLINE local_tensor on_host(const local_tensor& part, bool is_shared = false);
+EINPARALLEL_INLINE local_tensor on_host(const local_tensor& local, bool is_shared = false);
 /// Copies what on_host(part) returned, changed or not, to where the elements are.
-EINPARALLEL_INLINE void write_back(const local_tensor& part, const local_tensor& copied);
+EINPARALLEL_INLINE void write_back(const local_tensor& local, const local_tensor& copied);
 EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
-EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& part);
+EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& local);
 
 /// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
 /// ranks. @pre the part is no handle on nothing

@@ -91,8 +91,8 @@ EINPARALLEL_SELDOM strided_box dense_block(const distribution& where, int rank, 
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
-EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const local_tensor& part) {
-    std::shared_ptr<context_state> world = part.world.lock();
+EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const local_tensor& local) {
+    std::shared_ptr<context_state> world = local.world.lock();
     expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
     return world;
 }
@@ -119,13 +119,13 @@ EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& in
 }
 
 /// The space of the memory that a part lies in.
-EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tensor& part) {
-    if (!part.elements.is_on_device) {
+EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tensor& local) {
+    if (!local.elements.is_on_device) {
         return {std::shared_ptr<const void>(), &the_host};
     }
-    const std::shared_ptr<context_state> world = part.world.lock();
+    const std::shared_ptr<context_state> world = local.world.lock();
     for (std::size_t each = 0; world != nullptr && each < world->spaces.size(); ++each) {
-        if (world->spaces[each]->refuses(part.elements.data, true).empty()) {
+        if (world->spaces[each]->refuses(local.elements.data, true).empty()) {
             return world->spaces[each];
         }
     }
@@ -135,35 +135,35 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tens
 }
 
 /// The part itself where MPI reads and writes its memory on the host and nothing else may, else dense memory for it.
-EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& part, bool is_shared = false) {
-    local_tensor made = part;
-    if (!part.elements.held.empty() && (part.elements.is_on_device || is_backwards(part.elements) || is_shared)) {
-        const auto block = shared_block(space_of(part)->on_host(), part.elements.bytes());
-        made.elements = {block->data(), part.elements.held, dense_strides(part.elements.held), part.elements.element};
+EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& local, bool is_shared = false) {
+    local_tensor made = local;
+    if (!local.elements.held.empty() && (local.elements.is_on_device || is_backwards(local.elements) || is_shared)) {
+        const auto block = shared_block(space_of(local)->on_host(), local.elements.bytes());
+        made.elements = {block->data(), local.elements.held, dense_strides(local.elements.held), local.elements.element};
         made.keep = block;
     }
     return made;
 }
 
-EINPARALLEL_SELDOM local_tensor on_host(const local_tensor& part, bool is_shared) {
-    local_tensor made = room_on_host(part, is_shared);
-    if (made.elements.data != part.elements.data) {
-        copy_in(*space_of(part), made.elements, part.elements);
+EINPARALLEL_SELDOM local_tensor on_host(const local_tensor& local, bool is_shared) {
+    local_tensor made = room_on_host(local, is_shared);
+    if (made.elements.data != local.elements.data) {
+        copy_in(*space_of(local), made.elements, local.elements);
     }
     return made;
 }
 
-EINPARALLEL_SELDOM void write_back(const local_tensor& part, const local_tensor& copied) {
-    if (copied.elements.data != part.elements.data) {
-        copy_in(*space_of(part), part.elements, copied.elements);
+EINPARALLEL_SELDOM void write_back(const local_tensor& local, const local_tensor& copied) {
+    if (copied.elements.data != local.elements.data) {
+        copy_in(*space_of(local), local.elements, copied.elements);
     }
 }
 
-EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_tensor& part) {
-    if (part.where == nullptr) {
+EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_tensor& local) {
+    if (local.where == nullptr) {
         return stream << "a handle on nothing";
     }
-    const local_tensor here = on_host(part);
+    const local_tensor here = on_host(local);
     const box& held = here.elements.held;
     if (held.rank() == 0 && !held.empty()) {
         return print_elements(stream, here.elements.element, here.elements.data, {}, {});
@@ -173,7 +173,7 @@ EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_
         stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
     }
     stream << (held.empty() ? "nothing" : "]");
-    const std::vector<index>& bounds = part.where->bounds();
+    const std::vector<index>& bounds = local.where->bounds();
     stream << (bounds.empty() ? "" : " of ") << numbers_text(bounds, " x ");
     if (!held.empty()) {
         print_elements(stream << '\n', here.elements.element, here.elements.data, extents_of(held),

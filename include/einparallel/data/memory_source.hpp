@@ -23,57 +23,57 @@ class memory_source final : public source {
 public:
     /// Shares the elements with the handle that it is made from. `root`: the rank that has them all; none: they are
     /// spread as the part says, or every rank has all.
-    explicit memory_source(local_tensor part, std::optional<int> root = std::nullopt)
-        : part_(std::move(part)), root_(root) {}
+    explicit memory_source(local_tensor local, std::optional<int> root = std::nullopt)
+        : local_(std::move(local)), root_(root) {}
 
     [[nodiscard]] source_kind kind() const override {
-        return part_.where != nullptr ? source_kind::resting
+        return local_.where != nullptr ? source_kind::resting
                : root_.has_value()    ? source_kind::root
                                       : source_kind::everywhere;
     }
     /// @pre the elements are not block-cyclic, which have to be sent first
     void read(const box& region, void* destination) const override {
         check_address(region);
-        part_.elements.read(region, destination, description());
+        local_.elements.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
         check_address(region);
-        return part_.elements.borrow(region, strides);
+        return local_.elements.borrow(region, strides);
     }
-    [[nodiscard]] bool is_on_device() const override { return part_.elements.is_on_device; }
-    [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
-    [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
+    [[nodiscard]] bool is_on_device() const override { return local_.elements.is_on_device; }
+    [[nodiscard]] bool lasts() const override { return local_.keep.use_count() > 0; }  // null on a rank without elements
+    [[nodiscard]] bool is_gone() const override { return local_.is_gone(); }
     [[nodiscard]] std::uint64_t checksum() const override {
-        const strided_box& elements = part_.elements;
+        const strided_box& elements = local_.elements;
         check_address(elements.held);
-        const local_tensor dense = on_host(part_, elements.strides != dense_strides(elements.held));
+        const local_tensor dense = on_host(local_, elements.strides != dense_strides(elements.held));
         const auto* const letters = reinterpret_cast<const char*>(dense.elements.data);
         return fingerprint().add(std::string_view(letters, elements.bytes())).value();
     }
     [[nodiscard]] int root() const override { return root_.value_or(0); }
-    [[nodiscard]] int holders() const override { return part_.where != nullptr ? part_.where->holders() : 0; }
-    [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
+    [[nodiscard]] int holders() const override { return local_.where != nullptr ? local_.where->holders() : 0; }
+    [[nodiscard]] box held_by(int rank) const override { return local_.where->held_by(rank); }
     [[nodiscard]] bool rests_here(int rank) const override {
         const box said = held_by(rank);
-        return part_.cyclic || (said.empty() ? part_.elements.held.empty() : said == part_.elements.held);
+        return local_.cyclic || (said.empty() ? local_.elements.held.empty() : said == local_.elements.held);
     }
     [[nodiscard]] std::string description() const override {
-        return part_.cyclic             ? "block_cyclic"
-               : part_.where != nullptr ? "from_distributed"
+        return local_.cyclic             ? "block_cyclic"
+               : local_.where != nullptr ? "from_distributed"
                : root_.has_value()      ? "from_root(" + std::to_string(*root_) + ")"
                                         : "bind";
     }
     /// Of a tensor that is distributed, with who holds what.
-    [[nodiscard]] const local_tensor* local() const override { return &part_; }
+    [[nodiscard]] const local_tensor* local() const override { return &local_; }
 
 private:
     /// @throws error where a null pointer is said to have elements of a box
     void check_address(const box& region) const {
-        require(part_.elements.data != nullptr || region.empty(),
+        require(local_.elements.data != nullptr || region.empty(),
                 {description(), ": the elements are at a null pointer"});
     }
 
-    local_tensor part_;
+    local_tensor local_;
     std::optional<int> root_;
 };
 

@@ -74,13 +74,13 @@ EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, 
     return boxes;
 }
 
-EINPARALLEL_SELDOM std::vector<index> corner_of(const box& part) {
-    return list_of(part.sides, &interval::begin);
+EINPARALLEL_SELDOM std::vector<index> corner_of(const box& held_box) {
+    return list_of(held_box.sides, &interval::begin);
 }
 
-EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts) {
+EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& boxes) {
     std::vector<box> rest{region};
-    for_each_in(parts, [&](const box& part) { rest = difference(rest, part); });
+    for_each_in(boxes, [&](const box& held_box) { rest = difference(rest, held_box); });
     const std::vector<std::vector<index>> corners = list_of(rest, [](const box& each) { return corner_of(each); });
     const auto first = std::min_element(corners.begin(), corners.end());
     return first == corners.end() ? std::nullopt : std::optional(*first);
@@ -88,26 +88,26 @@ EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& regio
 
 /// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
 /// for parts that are slabs, at worst the pairs of parts.
-EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
+EINPARALLEL_SELDOM void check_boxes(const std::vector<index>& bounds, const std::vector<box>& boxes) {
     expect(is_countable(bounds), "distributed: these extents make more than 2^59 elements");
     index held = 0;
     std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        if (!parts[rank].empty()) {
-            held += parts[rank].size();
+    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
+        if (!boxes[rank].empty()) {
+            held += boxes[rank].size();
             order.push_back(rank);
         }
     }
-    const auto corner = [&](std::size_t rank) { return corner_of(parts[rank]); };
+    const auto corner = [&](std::size_t rank) { return corner_of(boxes[rank]); };
     sort_range(order, [&](std::size_t a, std::size_t b) { return std::pair(corner(a), a) < std::pair(corner(b), b); });
     for (std::size_t position = 0; position < order.size(); ++position) {
-        const box& part = parts[order[position]];
+        const box& held_box = boxes[order[position]];
         for (std::size_t next = position + 1; next < order.size(); ++next) {
-            const box& other = parts[order[next]];
-            if (!bounds.empty() && other.sides[0].begin >= part.sides[0].end) {
+            const box& other = boxes[order[next]];
+            if (!bounds.empty() && other.sides[0].begin >= held_box.sides[0].end) {
                 break;
             }
-            if (!intersect(part, other).empty()) {
+            if (!intersect(held_box, other).empty()) {
                 const auto [lower, higher] = std::minmax(order[position], order[next]);
                 refuse({"distributed: the parts of ranks ", lower, " and ", higher, " overlap"});
             }
@@ -117,13 +117,13 @@ EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std:
     if (held == wanted) {
         return;
     }
-    const std::vector<index> hole = *first_hole(whole_box(bounds), parts);
+    const std::vector<index> hole = *first_hole(whole_box(bounds), boxes);
     std::string mistake = sentence({"distributed: the parts hold ", held, " of ", wanted,
                                     " elements: nobody has the element at (", numbers_text(hole), ")"});
     const auto is_before = [&](std::size_t rank, const std::vector<index>& at) { return corner(rank) < at; };
     if (const auto behind = std::lower_bound(order.begin(), order.end(), hole, is_before); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
-        mistake += sentence({"; in front of it is rank ", rank, " with (", numbers_text(extents_of(parts[rank])),
+        mistake += sentence({"; in front of it is rank ", rank, " with (", numbers_text(extents_of(boxes[rank])),
                              ") elements from (", numbers_text(corner(rank)), ") on"});
     }
     throw error(mistake);
@@ -133,12 +133,12 @@ EINPARALLEL_SELDOM local_tensor own_tensor(context& world, const std::vector<ind
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
     kind.add(std::uint64_t(bounds.size())).add(name_of_element(mine.element));
-    std::vector<box> parts = exchange_boxes(
+    std::vector<box> boxes = exchange_boxes(
         world.control(), "distributed", negative_extent(extents_of(mine.held)),
         {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
         bounds, mine.held);
-    check_parts(bounds, parts);
-    return {nullptr, mine, std::make_shared<const distribution>(bounds, std::move(parts)), world.state()};
+    check_boxes(bounds, boxes);
+    return {nullptr, mine, std::make_shared<const distribution>(bounds, std::move(boxes)), world.state()};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

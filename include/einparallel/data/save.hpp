@@ -19,7 +19,7 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// @param most_bytes that a rank gives to MPI in one call
-EINPARALLEL_INLINE void save_tensor(const local_tensor& part, const std::string& path,
+EINPARALLEL_INLINE void save_tensor(const local_tensor& local, const std::string& path,
                                     std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace EINPARALLEL_DETAIL
@@ -27,17 +27,17 @@ EINPARALLEL_INLINE void save_tensor(const local_tensor& part, const std::string&
 /// A distributed tensor and its name in a file.
 struct saved_tensor {
     std::string name;           ///< in the file
-    detail::local_tensor part;  ///< this rank's elements
+    detail::local_tensor local;  ///< this rank's elements
 
     /// As in {"W", W}.
     template <class T, std::size_t Rank>
     saved_tensor(std::string called, const distributed<T, Rank>& elements)
-        : name(std::move(called)), part(elements.part()) {}
+        : name(std::move(called)), local(elements.local_tensor()) {}
 };
 
 namespace EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
+EINPARALLEL_INLINE void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
                                          const std::map<std::string, std::string>& metadata);
 
 }  // namespace EINPARALLEL_DETAIL
@@ -53,11 +53,11 @@ inline namespace EINPARALLEL_WAY {
 template <class Path, class Elements>
 void save_npy(const Path& path, const Elements& elements) {
     constexpr bool fits = std::is_convertible_v<const Path&, std::string> && requires {
-        elements.part();
+        elements.local_tensor();
     };
     static_assert(fits, "ep::save_npy: the path comes first, then an ep::distributed: ep::save_npy(\"z.npy\", z)");
     if constexpr (fits) {
-        detail::save_tensor(detail::checked(elements.part()), path);
+        detail::save_tensor(detail::checked(elements.local_tensor()), path);
     }
 }
 
@@ -72,7 +72,7 @@ void save_npy(const Path& path, const Elements& elements) {
 /// be written
 inline void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
                              const std::map<std::string, std::string>& metadata = {}) {
-    detail::save_named_parts(path, tensors, metadata);
+    detail::save_named_tensors(path, tensors, metadata);
 }
 
 }  // namespace EINPARALLEL_WAY

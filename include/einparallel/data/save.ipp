@@ -62,10 +62,10 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
 }
 
 /// Writes tensors one behind the other, after a preamble. `who` says for whom, `same` what all ranks must agree on.
-EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& path, std::span<const local_tensor> parts,
+EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& path, std::span<const local_tensor> tensors,
                                    fingerprint same, function_ref<std::string()> write_preamble,
                                    std::size_t most_bytes) {
-    const std::shared_ptr<context_state> world = context_of(parts.front());
+    const std::shared_ptr<context_state> world = context_of(tensors.front());
     const exclusive guard(*world, who.c_str());
     const communicator& control = world->control;
     std::string failure;
@@ -73,33 +73,33 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
         const std::string thrown = failure_of("", f);
         failure = !failure.empty() || thrown.empty() ? failure : doing + (thrown[0] == ':' ? "" : ": ") + thrown;
     };
-    struct slice {
-        std::size_t part;
+    struct file_slab {
+        std::size_t local;
         std::uint64_t begin;  ///< of the part, behind the preamble
         box_type there;       ///< in the file
         box_type here;        ///< in memory
     };
     std::string preamble;
-    std::vector<slice> slices;
+    std::vector<file_slab> slabs;
     std::vector<local_tensor> own;
     std::uint64_t bytes = 0;  // of all elements
     attempt(who, [&] {
         preamble = write_preamble();
-        for (const local_tensor& part : parts) {
-            require(context_of(part) == world, {"the tensors are not of one context"});
-            const std::vector<index>& bounds = part.where->bounds();
-            const std::size_t element_bytes = part.elements.element.bytes;
-            own.push_back(on_host(part));
+        for (const local_tensor& local : tensors) {
+            require(context_of(local) == world, {"the tensors are not of one context"});
+            const std::vector<index>& bounds = local.where->bounds();
+            const std::size_t element_bytes = local.elements.element.bytes;
+            own.push_back(on_host(local));
             const strided_box& elements = own.back().elements;
             for_each_slab(elements.held, element_bytes, most_bytes, [&](const box& slab) {
-                slices.push_back({own.size() - 1, bytes, type_of_box(whole_box(bounds), slab, element_bytes),
+                slabs.push_back({own.size() - 1, bytes, type_of_box(whole_box(bounds), slab, element_bytes),
                                   type_of_box(elements.held, slab, element_bytes, largest_count, elements.strides)});
             });
             bytes += std::uint64_t(whole_box(bounds).size()) * element_bytes;
         }
     });
-    for (const local_tensor& part : parts) {
-        same.add(fingerprint_of(part, 0)).add(name_of_element(part.elements.element));
+    for (const local_tensor& local : tensors) {
+        same.add(fingerprint_of(local, 0)).add(name_of_element(local.elements.element));
     }
     agree(control, failure,
           {{same.add(path).value(), who + ": the ranks do not save the same tensor to the same file"}});
@@ -116,11 +116,11 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
     MPI_File file = MPI_FILE_NULL;
     attempt(doing, [&] { file = open_together(control, path); });
     agree(control, failure);
-    std::uint64_t rounds = ~std::uint64_t(slices.size());  // the smallest complement: the most slices
+    std::uint64_t rounds = ~std::uint64_t(slabs.size());  // the smallest complement: the most slices
     allreduce_minimum(control, {&rounds, 1});
-    slices.resize(std::size_t(~rounds));
-    for (const slice& each : slices) {
-        const strided_box& elements = own[each.part].elements;
+    slabs.resize(std::size_t(~rounds));
+    for (const file_slab& each : slabs) {
+        const strided_box& elements = own[each.local].elements;
         attempt(doing, [&] {
             write_together(file, preamble.size() + each.begin, each.there, elements.data, each.here,
                            elements.element.bytes);
@@ -137,19 +137,19 @@ EINPARALLEL_SELDOM void save_parts(const std::string& who, const std::string& pa
     agree(control, failure);
 }
 
-EINPARALLEL_SELDOM void save_tensor(const local_tensor& part, const std::string& path, std::size_t most_bytes) {
-    save_parts(
-        "save_npy", path, {&part, 1}, {}, [&] { return npy_preamble(part.elements.element, part.where->bounds()); },
+EINPARALLEL_SELDOM void save_tensor(const local_tensor& local, const std::string& path, std::size_t most_bytes) {
+    save_tensors(
+        "save_npy", path, {&local, 1}, {}, [&] { return npy_preamble(local.elements.element, local.where->bounds()); },
         most_bytes);
 }
 
-EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vector<saved_tensor>& tensors,
+EINPARALLEL_SELDOM void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
                                          const std::map<std::string, std::string>& metadata) {
     std::string mistake;  // which the other ranks are told
     std::vector<std::pair<std::string, local_tensor>> all;
     for (const saved_tensor& each : tensors) {
-        if (each.part.where != nullptr) {
-            all.emplace_back(each.name, each.part);
+        if (each.local.where != nullptr) {
+            all.emplace_back(each.name, each.local);
         } else {
             mistake = sentence({"'", each.name, "' is a handle that holds nothing"});
         }
@@ -162,17 +162,17 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
     std::vector<std::string> names;
     std::vector<element_type> types;
     std::vector<std::vector<index>> shapes;
-    std::vector<local_tensor> parts;
+    std::vector<local_tensor> sorted;
     fingerprint same;
-    for (auto& [name, part] : all) {
+    for (auto& [name, local] : all) {
         if (find_in(names, name) != names.end()) {
             mistake = sentence({"two tensors are called '", name, "'"});
         }
-        types.push_back(part.elements.element);
-        shapes.push_back(part.where->bounds());
+        types.push_back(local.elements.element);
+        shapes.push_back(local.where->bounds());
         same.add(name);
         names.push_back(name);
-        parts.push_back(std::move(part));
+        sorted.push_back(std::move(local));
     }
     for (const auto& [name, value] : metadata) {
         same.add(name).add(value);
@@ -181,7 +181,7 @@ EINPARALLEL_SELDOM void save_named_parts(const std::string& path, const std::vec
         expect(mistake.empty(), mistake);
         return safetensors_preamble(names, types, shapes, metadata);
     };
-    save_parts("save_safetensors", path, parts, same.add(names.size()).add(metadata.size()), preamble,
+    save_tensors("save_safetensors", path, sorted, same.add(names.size()).add(metadata.size()), preamble,
                std::size_t{1} << 30);
 }
 

@@ -136,12 +136,12 @@ detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*
 /// earlier result are shared and live as long as the input does; the application's own are referred to.
 template <Element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_distributed(const distributed<T, Rank>& elements) {
-    if (elements.part().where == nullptr) {
+    if (elements.local_tensor().where == nullptr) {
         std::shared_ptr<vertex> nothing = detail::unassigned_vertex(Rank, element_type_of<T>());
         nothing->failure = "from_distributed: the distributed tensor holds nothing";
         return tensor<T, Rank>(std::move(nothing));
     }
-    return tensor<T, Rank>(detail::input_in_memory(elements.part()));
+    return tensor<T, Rank>(detail::input_in_memory(elements.local_tensor()));
 }
 /// Other values: refused.
 template <class Other>
@@ -169,13 +169,13 @@ template <class T, std::size_t Rank, class Value>
         if constexpr (same) {
             made.value = value.node();
         }
-    } else if constexpr (requires { value.part(); }) {
+    } else if constexpr (requires { value.local_tensor(); }) {
         constexpr bool same = std::is_same_v<Plain, distributed<T, Rank>>;
         static_assert(same, "bind: the distributed tensor has another element type or rank than the placeholder");
         if constexpr (same && requires { std::forward<Value>(value).give(); } && !std::is_lvalue_reference_v<Value>) {
             made.gives = value.give();
         } else if constexpr (same) {
-            made.value = value.part().where == nullptr ? nullptr : detail::input_in_memory(value.part());
+            made.value = value.local_tensor().where == nullptr ? nullptr : detail::input_in_memory(value.local_tensor());
         }
     } else {
         constexpr bool fits = requires {
@@ -205,7 +205,7 @@ detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, V
 /// work is done. A run that throws before its first vertex has written nothing.
 template <class T, std::size_t Rank>
 [[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
-    return {output.node(), nullptr, std::make_shared<const detail::local_tensor>(blocks.part())};
+    return {output.node(), nullptr, std::make_shared<const detail::local_tensor>(blocks.local_tensor())};
 }
 /// Other arguments: refused.
 template <class... Arguments>

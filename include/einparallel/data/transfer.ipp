@@ -24,12 +24,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The boxes of a distribution with their ranks, in ascending order of these; with `cycles` those of a tensor whose
 /// dimensions are cut.
 /// @pre a block-cyclic one is cut in these cycles
-EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor& part,
+EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor& local,
                                                              const std::vector<index>& cycles) {
     std::vector<std::pair<int, box>> boxes;
-    for (int rank = 0; rank < part.where->holders(); ++rank) {
-        const box held = part.where->held_by(rank);
-        const bool is_whole = cycles.empty() || part.cyclic;
+    for (int rank = 0; rank < local.where->holders(); ++rank) {
+        const box held = local.where->held_by(rank);
+        const bool is_whole = cycles.empty() || local.cyclic;
         for (box& each : is_whole ? std::vector<box>{held} : in_cycles(held, cycles)) {
             if (!each.empty()) {
                 boxes.emplace_back(rank, std::move(each));
@@ -40,19 +40,19 @@ EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor&
 }
 
 /// The memory of one of this rank's boxes.
-EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& part, const box& held,
+EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& local, const box& held,
                                              const std::vector<index>& cycles) {
-    strided_box memory = part.elements;
+    strided_box memory = local.elements;
     memory.held = held;
     if (!cycles.empty()) {
         memory.strides.clear();
     }
     index offset = 0;
     for (std::size_t dimension = 0; dimension < cycles.size(); ++dimension) {
-        const index stride = part.elements.strides[dimension];
-        const index of_cycle = part.cyclic ? part.cyclic->blocks[dimension] : cycles[dimension];  // indices in memory
+        const index stride = local.elements.strides[dimension];
+        const index of_cycle = local.cyclic ? local.cyclic->blocks[dimension] : cycles[dimension];  // indices in memory
         const index begin = held.sides[2 * dimension].begin * of_cycle + held.sides[2 * dimension + 1].begin;
-        offset += part.cyclic ? 0 : (begin - part.elements.held.sides[dimension].begin) * stride;
+        offset += local.cyclic ? 0 : (begin - local.elements.held.sides[dimension].begin) * stride;
         memory.strides.insert(memory.strides.end(), {of_cycle * stride, stride});
     }
     memory.data += offset * index(memory.element.bytes);
@@ -72,13 +72,13 @@ public:
                               : std::vector<index>()) {
         program moves;
         using ranked_box = std::pair<int, box>;
-        const auto place = [&](const local_tensor& part, const std::vector<ranked_box>& boxes) {
+        const auto place = [&](const local_tensor& local, const std::vector<ranked_box>& boxes) {
             return list_of(boxes, [&](const ranked_box& each) {
                 if (each.first != rank) {
                     return no_buffer;
                 }
-                const buffer_id made = moves.add_buffer(each.second, part.elements.element.bytes);
-                moves[made].strides = memory_of_box(part, each.second, cycles_).strides;
+                const buffer_id made = moves.add_buffer(each.second, local.elements.element.bytes);
+                moves[made].strides = memory_of_box(local, each.second, cycles_).strides;
                 return made;
             });
         };
@@ -120,9 +120,9 @@ public:
 
     /// Says where the elements of both parts are. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const local_tensor& from, const local_tensor& to) {
-        const auto bind = [&](const std::vector<buffer_id>& boxes, const local_tensor& part) {
+        const auto bind = [&](const std::vector<buffer_id>& boxes, const local_tensor& local) {
             for (const buffer_id each : boxes) {
-                const strided_box memory = memory_of_box(part, moves_->of_rank()[each].region, cycles_);
+                const strided_box memory = memory_of_box(local, moves_->of_rank()[each].region, cycles_);
                 moves_->bind(each, memory.data, memory.strides);
             }
         };
