@@ -9,7 +9,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Throws where `code` is no success. `call` is the name of the function; the place is the caller's (clang 14 has no
+/// Throws where `code` is no success. `call` is the name of the function; the line is the caller's (clang 14 has no
 /// std::source_location).
 EINPARALLEL_INLINE [[gnu::visibility("default")]] void check_cuda(cudaError_t code, const char* call,
                                                                   const char* file = __builtin_FILE(),

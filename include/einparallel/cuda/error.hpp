@@ -9,7 +9,7 @@
 namespace einparallel {
 
 /// A call of CUDA's runtime or of cuBLAS returned an error code. The text names the call, holds CUDA's own words, the
-/// word device, and the place in the library.
+/// word device, and the line of the library.
 class cuda_error : public error {
 public:
     /// `code`: CUDA's, or cuBLAS' where the call is one of its.

@@ -32,7 +32,7 @@ struct process_grid {
 
 namespace EINPARALLEL_DETAIL {
 
-/// A part from a descriptor's nine numbers. Collective. @throws error, the same on every rank
+/// A local tensor from a descriptor's nine numbers. Collective. @throws error, the same on every rank
 EINPARALLEL_INLINE std::shared_ptr<const local_tensor> deal(context& world, const std::array<index, 9>& descriptor,
                                                             const process_grid& grid, void* local,
                                                             element_type element);
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE std::shared_ptr<const local_tensor> deal(context& world, cons
 /// A matrix of the application's that is dealt out in blocks to a grid of processes, from its ScaLAPACK descriptor
 /// (DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) and this rank's local array, column-major with leading dimension LLD.
 /// Ranks of the context are the processes in the order of the grid; those behind the grid hold nothing. Nothing is
-/// copied: the array is read in each run that it is bound to, or written by each that it is the place of an output of.
+/// copied: the array is read in each run that it is bound to, or written by each that it is given an output of.
 ///
 ///     ep::block_cyclic<double> a(world, desca, {.rows = 2, .columns = 3}, local_a), g(world, descg, …);
 ///     ep::results r = plan.run(world, ep::bind(A, a), ep::into(G, g));

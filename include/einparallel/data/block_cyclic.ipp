@@ -22,11 +22,11 @@ EINPARALLEL_SELDOM distribution boxes_in_cycles(const block_cycles& how, const p
     const std::array<int, 2> processes{grid.rows, grid.columns};
     std::vector<box> boxes(std::size_t(grid.rows * grid.columns), whole_box(bounds));
     for (int rank = 0; rank < grid.rows * grid.columns; ++rank) {
-        const std::array<int, 2> place = grid.order == grid_order::row_major
-                                             ? std::array{rank / grid.columns, rank % grid.columns}
-                                             : std::array{rank % grid.rows, rank / grid.rows};
+        const std::array<int, 2> coordinate = grid.order == grid_order::row_major
+                                                  ? std::array{rank / grid.columns, rank % grid.columns}
+                                                  : std::array{rank % grid.rows, rank / grid.rows};
         for (std::size_t side = 0; side < 2; ++side) {
-            const index turn = (place[side] - first[side] + processes[side]) % processes[side];
+            const index turn = (coordinate[side] - first[side] + processes[side]) % processes[side];
             boxes[std::size_t(rank)].sides[2 * side + 1] = {turn * how.blocks[side], (turn + 1) * how.blocks[side]};
         }
     }
@@ -72,8 +72,8 @@ EINPARALLEL_SELDOM std::shared_ptr<const local_tensor> deal(context& world, cons
                 {"block_cyclic: rank ", world.rank(), ": the elements are at a null pointer"});
         made->elements = {static_cast<std::byte*>(local), whole_box(held), {1, leading}, element};
         made->world = world.state();
-        for (std::size_t place = 0; place < 8; ++place) {
-            common_numbers.add(place == 1 ? index{0} : descriptor[place]);
+        for (std::size_t position = 0; position < 8; ++position) {
+            common_numbers.add(position == 1 ? index{0} : descriptor[position]);
         }
         common_numbers.add(grid.rows).add(grid.columns).add(int(grid.order)).add(name_of_element(element));
     });

@@ -1,5 +1,5 @@
 #pragma once
-// Brings elements of a distributed tensor to the ranks that ask for them: all to one, all to all, or a box to each.
+// Sends elements of a distributed tensor to the ranks that ask for them: all to one, all to all, or a box to each.
 
 #include <einparallel/data/local_tensor.hpp>
 #include <einparallel/notation/box.hpp>
@@ -16,11 +16,11 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void gather_tensor(const local_tensor& local, std::optional<int> root,
                                       function_ref<std::byte*()> allocate);
 
-/// Brings the box `mine` of a tensor to where place() says, which also allocates (distributed::fetch_into). Every rank
+/// Copies the box `mine` of a tensor to where target() says, which also allocates (distributed::fetch_into). Every rank
 /// knows its own box only. `mistake`: what this rank has found wrong already; empty where nothing is. Collective.
 /// Returns the bytes that this rank sent. @throws error, the same on every rank
 EINPARALLEL_INLINE std::size_t fetch_tensor(const local_tensor& local, const box& mine, const std::string& mistake,
-                                            function_ref<strided_box()> place);
+                                            function_ref<strided_box()> target);
 
 /// The same for the boxes of another distributed tensor, which all ranks know, into its memory.
 EINPARALLEL_INLINE void fetch_like(const local_tensor& local, const local_tensor& there);

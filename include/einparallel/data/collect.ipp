@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A fingerprint of what a collective call on a part must agree about.
+/// A fingerprint of what a collective call on a local tensor must agree about.
 EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const local_tensor& local, int root) {
     return fingerprint().add(local.elements.element.bytes).add(root).add(*local.where).value();
 }
@@ -45,7 +45,7 @@ EINPARALLEL_SELDOM void gather_tensor(const local_tensor& local, std::optional<i
 }
 
 EINPARALLEL_SELDOM std::size_t fetch_tensor(const local_tensor& local, const box& mine, const std::string& mistake,
-                                            function_ref<strided_box()> place) {
+                                            function_ref<strided_box()> target) {
     const std::shared_ptr<context_state> world = context_of(local);
     const exclusive guard(*world, "fetch");
     const communicator& control = world->control;
@@ -56,7 +56,7 @@ EINPARALLEL_SELDOM std::size_t fetch_tensor(const local_tensor& local, const box
                         {0, "fetch: the ranks do not fetch into the same tensor"}},
                        bounds, mine);
     const auto wanted = std::make_shared<const distribution>(bounds, std::move(boxes));
-    return transfer_now(*world, "fetch", {}, local, [&] { return local_tensor{nullptr, place(), wanted, {}}; });
+    return transfer_now(*world, "fetch", {}, local, [&] { return local_tensor{nullptr, target(), wanted, {}}; });
 }
 
 EINPARALLEL_SELDOM void fetch_like(const local_tensor& local, const local_tensor& there) {

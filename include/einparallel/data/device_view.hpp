@@ -19,7 +19,7 @@
 namespace einparallel {
 
 /// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and written
-/// by those that are given them as the place of an output. Not owning; what the application has queued for them must be
+/// by those that are given them for an output. Not owning; what the application has queued for them must be
 /// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
@@ -50,7 +50,8 @@ public:
 
     /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
     /// @throws error where they are on the host
-    explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.local_tensor()).elements) {
+    explicit device_view(const distributed<T, Rank>& result)
+        : elements_(detail::checked(result.local_tensor()).elements) {
         detail::expect(
             elements_.is_on_device,
             "device_view: these elements are on the host: device_run.results_stay leaves them on the device");

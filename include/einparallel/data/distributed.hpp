@@ -29,12 +29,12 @@
 
 namespace einparallel {
 
-/// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
-/// Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices; gather,
-/// allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's part through the host, pinned.
-/// The communicators belong to the context: collective calls on a handle need it alive, local ones do not. A handle on
-/// nothing knows no context, so a collective call on one throws there alone: default handles are for all ranks or for
-/// none.
+/// A handle on this rank's elements of a tensor, and on the knowledge of who holds the rest. Copying shares the
+/// elements. Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices;
+/// gather, allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's elements through the
+/// host, pinned. The communicators belong to the context: collective calls on a handle need it alive, local ones do
+/// not. A handle on nothing knows no context, so a collective call on one throws there alone: default handles are for
+/// all ranks or for none.
 template <class T, std::size_t Rank>
 class distributed {
     static_assert(detail::is_element<T>,
@@ -49,12 +49,12 @@ public:
 
     /// The application's own distribution: this rank holds the elements of `local`, the first of them at `lower` of a
     /// tensor with these extents. The elements are referred to and must outlive the handle and all runs that read it.
-    /// A rank that holds nothing gives a view with an extent of 0, or a null pointer. Collective: the parts are
+    /// A rank that holds nothing gives a view with an extent of 0, or a null pointer. Collective: the boxes are
     /// exchanged, so that every rank knows all of them.
     ///
     ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
-    /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside or has a
-    /// negative extent, two parts overlap, or some element is held by nobody
+    /// @throws error, the same on every rank, where extents differ between ranks, a box reaches outside or has a
+    /// negative extent, two boxes overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local)
         : local_(detail::own_tensor(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
@@ -88,7 +88,7 @@ public:
             "ep::distributed: this rank's block needs extents: ep::view<double, 2>(pointer, {rows, columns})");
     }
 
-    /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
+    /// For the rooms of the library. @pre the local tensor holds elements of type T in Rank dimensions
     explicit distributed(detail::local_tensor local) : local_(std::move(local)) {}
 
     /// Extents of the whole tensor.
@@ -134,7 +134,8 @@ public:
         if (holds_nothing()) {
             return;
         }
-        const detail::local_tensor all = local_tensor().elements.is_on_device ? detail::on_host(local_tensor()) : local_tensor();
+        const detail::local_tensor all =
+            local_tensor().elements.is_on_device ? detail::on_host(local_tensor()) : local_tensor();
         T* const elements = reinterpret_cast<T*>(all.elements.data);
         std::array<index, Rank> first{};
         detail::for_each_index(all.elements.held, first, [&](const std::array<index, Rank>& at) {
@@ -148,11 +149,12 @@ public:
     }
 
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
-    /// part to the root, without copying it first.
+    /// elements to the root, without copying them first.
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const { return gathered(root); }
 
-    /// The whole tensor on every rank. Collective. Each rank sends its part to every other, without copying it first.
+    /// The whole tensor on every rank. Collective. Each rank sends its elements to every other, without copying them
+    /// first.
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const { return gathered(std::nullopt); }
 
@@ -211,7 +213,9 @@ private:
     }
 
     /// True too for a handle on nothing, moved-from ones included.
-    [[nodiscard]] bool holds_nothing() const { return local_tensor().where == nullptr || local_tensor().elements.held.empty(); }
+    [[nodiscard]] bool holds_nothing() const {
+        return local_tensor().where == nullptr || local_tensor().elements.held.empty();
+    }
 
     detail::local_tensor local_;
     std::shared_ptr<detail::donation> given_{};  ///< where the elements were given to a run

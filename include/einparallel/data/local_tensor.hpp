@@ -1,5 +1,5 @@
 #pragma once
-// One rank's part of a distributed tensor, with its type erased: which elements, and where they lie in memory.
+// One rank's elements of a distributed tensor, with their type erased: which elements, and where they lie in memory.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -30,23 +30,23 @@ struct strided_box {
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(held.size()) * element.bytes; }
 
-    /// The first element of a part. @pre contains(held, region)
+    /// The first element of a region. @pre contains(held, region)
     EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const {
         return data + offset_of(region, held, strides) * index(element.bytes);
     }
 
-    /// Copies a part, dense and row-major. @throws error, which begins with `what`, where it is not held here
+    /// Copies a region, dense and row-major. @throws error, which begins with `what`, where it is not held here
     EINPARALLEL_INLINE void read(const box& region, void* destination, std::string_view what) const;
 
-    /// The elements of a part where they lie, as source::borrow(); null where they are not here, or lie backwards.
+    /// The elements of a region where they lie, as source::borrow(); null where they are not here, or lie backwards.
     EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region, std::vector<index>& found) const;
 
     /// The same elements as those of the box at `lower` of a tensor; nothing at a null pointer.
     EINPARALLEL_INLINE [[nodiscard]] strided_box at(index_span lower) const;
 };
 
-/// How a block-cyclic matrix lies. The distribution of its part is one of the tensor with rows and columns cut in
-/// cycles (layout/cycles.hpp).
+/// How a block-cyclic matrix lies. The distribution of its local tensor is one of the tensor with rows and columns cut
+/// in cycles (layout/cycles.hpp).
 struct block_cycles {
     std::vector<index> extents;  ///< of the matrix
     std::vector<index> blocks;   ///< rows and columns of a cycle that a process has
@@ -57,7 +57,7 @@ struct block_cycles {
 EINPARALLEL_INLINE strided_box dense_block(const distribution& where, int rank, element_type element,
                                            std::byte* memory = nullptr);
 
-/// One rank's part of a tensor.
+/// One rank's elements of a tensor.
 struct local_tensor {
     std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
     strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other
@@ -69,7 +69,7 @@ struct local_tensor {
     [[nodiscard]] bool is_gone() const { return life.has_value() && life->expired(); }
 };
 
-/// The whole tensor's extents. @pre the part is no handle on nothing
+/// The whole tensor's extents. @pre it is no handle on nothing
 inline const std::vector<index>& bounds_of(const local_tensor& local) {
     return local.cyclic ? local.cyclic->extents : local.where->bounds();
 }
@@ -83,21 +83,21 @@ inline const local_tensor& checked(const local_tensor& local) {
 /// stride (Open MPI 4.1 gets those wrong for elements of a byte), or in memory that is written meanwhile. Local.
 /// @throws error where no run on their device has begun on the context, or it is gone; cuda_error
 EINPARALLEL_INLINE local_tensor on_host(const local_tensor& local, bool is_shared = false);
-/// Copies what on_host(part) returned, changed or not, to where the elements are.
+/// Copies what on_host(local) returned, changed or not, to where the elements are.
 EINPARALLEL_INLINE void write_back(const local_tensor& local, const local_tensor& copied);
 EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
 EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& local);
 
-/// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
-/// ranks. @pre the part is no handle on nothing
+/// An input with the elements of a local tensor: of rank `root` where it is given, spread where the tensor says so,
+/// else of all ranks. @pre it is no handle on nothing
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const local_tensor& given,
                                                            std::optional<int> root = std::nullopt);
 
 /// Elements that a run may write over: ep::bind(W, std::move(w)).
 struct donation {
-    std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies in their place
+    std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies there
     bool is_begun = false;            ///< a run has begun with them: the handle has them no longer
 };
 EINPARALLEL_INLINE std::shared_ptr<donation> donated(const local_tensor& given);

@@ -90,7 +90,7 @@ EINPARALLEL_SELDOM strided_box dense_block(const distribution& where, int rank, 
     return {memory, held, dense_strides(held), element};
 }
 
-/// The context of a part. The same on every rank, so what it throws needs no agreement.
+/// The context of a local tensor. The same on every rank, so what it throws needs no agreement.
 EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const local_tensor& local) {
     std::shared_ptr<context_state> world = local.world.lock();
     expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
@@ -118,7 +118,7 @@ EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& in
     }
 }
 
-/// The space of the memory that a part lies in.
+/// The space of the memory that a local tensor lies in.
 EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tensor& local) {
     if (!local.elements.is_on_device) {
         return {std::shared_ptr<const void>(), &the_host};
@@ -134,12 +134,14 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tens
         "on their context, or the context is gone");
 }
 
-/// The part itself where MPI reads and writes its memory on the host and nothing else may, else dense memory for it.
+/// The local tensor itself where MPI reads and writes its memory on the host and nothing else may, else dense memory
+/// for it.
 EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& local, bool is_shared = false) {
     local_tensor made = local;
     if (!local.elements.held.empty() && (local.elements.is_on_device || is_backwards(local.elements) || is_shared)) {
         const auto block = shared_block(space_of(local)->on_host(), local.elements.bytes());
-        made.elements = {block->data(), local.elements.held, dense_strides(local.elements.held), local.elements.element};
+        made.elements = {block->data(), local.elements.held, dense_strides(local.elements.held),
+                         local.elements.element};
         made.keep = block;
     }
     return made;

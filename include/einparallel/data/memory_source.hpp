@@ -1,5 +1,5 @@
 #pragma once
-// Inputs whose elements lie in memory: an array that all ranks have, or one of them, or a tensor in parts.
+// Inputs whose elements lie in memory: an array that all ranks have, or one of them, or a tensor that is distributed.
 
 #include <einparallel/data/local_tensor.hpp>
 #include <einparallel/graph/source.hpp>
@@ -18,18 +18,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A whole tensor in the memory of every rank, or of one, or this rank's part of one that is distributed.
+/// A whole tensor in the memory of every rank, or of one, or this rank's elements of one that is distributed.
 class memory_source final : public source {
 public:
     /// Shares the elements with the handle that it is made from. `root`: the rank that has them all; none: they are
-    /// spread as the part says, or every rank has all.
+    /// spread as the local tensor says, or every rank has all.
     explicit memory_source(local_tensor local, std::optional<int> root = std::nullopt)
         : local_(std::move(local)), root_(root) {}
 
     [[nodiscard]] source_kind kind() const override {
         return local_.where != nullptr ? source_kind::resting
-               : root_.has_value()    ? source_kind::root
-                                      : source_kind::everywhere;
+               : root_.has_value()     ? source_kind::root
+                                       : source_kind::everywhere;
     }
     /// @pre the elements are not block-cyclic, which have to be sent first
     void read(const box& region, void* destination) const override {
@@ -41,7 +41,9 @@ public:
         return local_.elements.borrow(region, strides);
     }
     [[nodiscard]] bool is_on_device() const override { return local_.elements.is_on_device; }
-    [[nodiscard]] bool lasts() const override { return local_.keep.use_count() > 0; }  // null on a rank without elements
+    [[nodiscard]] bool lasts() const override {
+        return local_.keep.use_count() > 0;
+    }  // null on a rank without elements
     [[nodiscard]] bool is_gone() const override { return local_.is_gone(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const strided_box& elements = local_.elements;
@@ -60,8 +62,8 @@ public:
     [[nodiscard]] std::string description() const override {
         return local_.cyclic             ? "block_cyclic"
                : local_.where != nullptr ? "from_distributed"
-               : root_.has_value()      ? "from_root(" + std::to_string(*root_) + ")"
-                                        : "bind";
+               : root_.has_value()       ? "from_root(" + std::to_string(*root_) + ")"
+                                         : "bind";
     }
     /// Of a tensor that is distributed, with who holds what.
     [[nodiscard]] const local_tensor* local() const override { return &local_; }

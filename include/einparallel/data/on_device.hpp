@@ -38,7 +38,7 @@ struct device_run {
     /// Results stay in device memory, which their handles own: the next run on devices reads them in place where they
     /// are bound (bind, from_distributed). The host gets copies (ep::distributed). The same on all ranks.
     bool results_stay = false;
-    /// The application's device memory in place of cudaMalloc's, on a boundary of 256 bytes: null where there is none.
+    /// The application's device memory instead of cudaMalloc's, on a boundary of 256 bytes: null where there is none.
     /// Called on the thread that runs; other streams use it, too, when `stream` has done its work so far.
     void* (*allocate)(std::size_t bytes, CUstream_st* stream) = nullptr;
     /// Gives it back; nothing is under way on it. Does not throw. Both functions or neither.

@@ -33,10 +33,11 @@ EINPARALLEL_INLINE box box_at(index_span lower, index_span extents);
 /// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 
-/// The first element of a region, row-major, that none of the parts has; nothing where there is none.
+/// The first element of a region, row-major, that none of the boxes has; nothing where there is none.
 EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& boxes);
 
-/// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
+/// The local tensor of this rank, which has these elements of a tensor with these extents. Collective: all learn what
+/// each has.
 /// @throws error, the same on every rank
 EINPARALLEL_INLINE local_tensor own_tensor(context& world, const std::vector<index>& bounds, const strided_box& mine);
 

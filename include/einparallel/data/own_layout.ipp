@@ -86,12 +86,12 @@ EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& regio
     return first == corners.end() ? std::nullopt : std::optional(*first);
 }
 
-/// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
-/// for parts that are slabs, at worst the pairs of parts.
+/// @throws error where boxes, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
+/// for boxes that are slabs, at worst the pairs of boxes.
 EINPARALLEL_SELDOM void check_boxes(const std::vector<index>& bounds, const std::vector<box>& boxes) {
     expect(is_countable(bounds), "distributed: these extents make more than 2^59 elements");
     index held = 0;
-    std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
+    std::vector<std::size_t> order;  // of the boxes that hold something, by their first elements
     for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
         if (!boxes[rank].empty()) {
             held += boxes[rank].size();

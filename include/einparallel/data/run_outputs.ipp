@@ -1,5 +1,5 @@
 #pragma once
-// The outputs of one run: computed in memory of the application's, or brought there when the work is done.
+// The outputs of one run: computed in memory of the application's, or moved there when the work is done.
 
 #include <einparallel/data/local_tensor.ipp>
 #include <einparallel/data/results.hpp>
@@ -55,7 +55,7 @@ public:
         }
     }
 
-    /// The parts that the run returns; notes those that deliver() has to move. Local; throws.
+    /// The results that the run returns; notes those that deliver() has to move. Local; throws.
     EINPARALLEL_SELDOM std::vector<results::part> collect() {
         std::vector<results::part> parts(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {

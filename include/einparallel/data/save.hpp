@@ -26,7 +26,7 @@ EINPARALLEL_INLINE void save_tensor(const local_tensor& local, const std::string
 
 /// A distributed tensor and its name in a file.
 struct saved_tensor {
-    std::string name;           ///< in the file
+    std::string name;            ///< in the file
     detail::local_tensor local;  ///< this rank's elements
 
     /// As in {"W", W}.
@@ -38,15 +38,16 @@ struct saved_tensor {
 namespace EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
-                                         const std::map<std::string, std::string>& metadata);
+                                           const std::map<std::string, std::string>& metadata);
 
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
 
 /// Writes a distributed tensor to a .npy file in C order, which NumPy, ep::load_npy and ep::npy_file read; an older
-/// file of this name is replaced. Collective: every rank writes its own part where it belongs in the file (MPI-IO), so
-/// nobody needs memory for the whole tensor. The header is written last: a file that failed is no .npy file.
+/// file of this name is replaced. Collective: every rank writes its own elements where they belong in the file
+/// (MPI-IO), so nobody needs memory for the whole tensor. The header is written last: a file that failed is no .npy
+/// file.
 ///
 ///     ep::save_npy("z.npy", z);
 /// @throws error, the same on every rank, where the path is not the same on all of them, or the file cannot be written

@@ -62,9 +62,9 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
 }
 
 /// Writes tensors one behind the other, after a preamble. `who` says for whom, `same` what all ranks must agree on.
-EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& path, std::span<const local_tensor> tensors,
-                                   fingerprint same, function_ref<std::string()> write_preamble,
-                                   std::size_t most_bytes) {
+EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& path,
+                                     std::span<const local_tensor> tensors, fingerprint same,
+                                     function_ref<std::string()> write_preamble, std::size_t most_bytes) {
     const std::shared_ptr<context_state> world = context_of(tensors.front());
     const exclusive guard(*world, who.c_str());
     const communicator& control = world->control;
@@ -75,7 +75,7 @@ EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& 
     };
     struct file_slab {
         std::size_t local;
-        std::uint64_t begin;  ///< of the part, behind the preamble
+        std::uint64_t begin;  ///< of the tensor, behind the preamble
         box_type there;       ///< in the file
         box_type here;        ///< in memory
     };
@@ -93,7 +93,7 @@ EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& 
             const strided_box& elements = own.back().elements;
             for_each_slab(elements.held, element_bytes, most_bytes, [&](const box& slab) {
                 slabs.push_back({own.size() - 1, bytes, type_of_box(whole_box(bounds), slab, element_bytes),
-                                  type_of_box(elements.held, slab, element_bytes, largest_count, elements.strides)});
+                                 type_of_box(elements.held, slab, element_bytes, largest_count, elements.strides)});
             });
             bytes += std::uint64_t(whole_box(bounds).size()) * element_bytes;
         }
@@ -116,7 +116,7 @@ EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& 
     MPI_File file = MPI_FILE_NULL;
     attempt(doing, [&] { file = open_together(control, path); });
     agree(control, failure);
-    std::uint64_t rounds = ~std::uint64_t(slabs.size());  // the smallest complement: the most slices
+    std::uint64_t rounds = ~std::uint64_t(slabs.size());  // the smallest complement: the most slabs
     allreduce_minimum(control, {&rounds, 1});
     slabs.resize(std::size_t(~rounds));
     for (const file_slab& each : slabs) {
@@ -144,7 +144,7 @@ EINPARALLEL_SELDOM void save_tensor(const local_tensor& local, const std::string
 }
 
 EINPARALLEL_SELDOM void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
-                                         const std::map<std::string, std::string>& metadata) {
+                                           const std::map<std::string, std::string>& metadata) {
     std::string mistake;  // which the other ranks are told
     std::vector<std::pair<std::string, local_tensor>> all;
     for (const saved_tensor& each : tensors) {
@@ -182,7 +182,7 @@ EINPARALLEL_SELDOM void save_named_tensors(const std::string& path, const std::v
         return safetensors_preamble(names, types, shapes, metadata);
     };
     save_tensors("save_safetensors", path, sorted, same.add(names.size()).add(metadata.size()), preamble,
-               std::size_t{1} << 30);
+                 std::size_t{1} << 30);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -104,9 +104,9 @@ template <detail::OpaqueTensor Other>
 detail::known_tensors<Other> borrow(const Other& elements);
 
 /// An input whose elements are in an array, a view or another library's object (an Eigen matrix, vector or map, a
-/// std::span, an mdspan) of rank `root`, which sends every other rank the part that it computes with. Every rank gives
-/// one of the same extents; its elements are read on the root only. They are copied now, so that the caller may change
-/// or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
+/// std::span, an mdspan) of rank `root`, which sends every other rank the elements that it computes with. Every rank
+/// gives one of the same extents; its elements are read on the root only. They are copied now, so that the caller may
+/// change or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
 template <class Value>
 [[nodiscard]] auto from_root(Value&& elements, int root) {
     if constexpr (!detail::DenseOperand<Value>) {
@@ -148,8 +148,8 @@ template <class Other>
 detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/);
 
 /// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
-/// its own part of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an input:
-/// bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
+/// its own elements of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an
+/// input: bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
 /// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned. An
 /// ep::block_cyclic matrix is brought like an ep::distributed one (results.extra_bytes_sent() counts it).
 ///
@@ -175,7 +175,8 @@ template <class T, std::size_t Rank, class Value>
         if constexpr (same && requires { std::forward<Value>(value).give(); } && !std::is_lvalue_reference_v<Value>) {
             made.gives = value.give();
         } else if constexpr (same) {
-            made.value = value.local_tensor().where == nullptr ? nullptr : detail::input_in_memory(value.local_tensor());
+            made.value =
+                value.local_tensor().where == nullptr ? nullptr : detail::input_in_memory(value.local_tensor());
         }
     } else {
         constexpr bool fits = requires {

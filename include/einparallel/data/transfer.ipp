@@ -1,5 +1,5 @@
 #pragma once
-// Brings the elements of a tensor from one distribution and memory to another.
+// Moves the elements of a tensor from one distribution and memory to another.
 
 #include <einparallel/data/local_tensor.ipp>
 #include <einparallel/layout/cycles.hpp>
@@ -63,7 +63,7 @@ EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& local, const bo
 /// of the elements that they have in common. Prepared once; lay_out() binds the memory of both sides.
 class transfer {
 public:
-    /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
+    /// @param from, to the local tensors of this rank, in memory with this staging; no stride is negative
     /// @param vertices of a plan: the last is the one whose operand is brought
     EINPARALLEL_SELDOM transfer(const local_tensor& from, const local_tensor& to, int rank, std::size_t staging = 0,
                                 std::vector<called_vertex> vertices = {})
@@ -72,7 +72,7 @@ public:
                               : std::vector<index>()) {
         program moves;
         using ranked_box = std::pair<int, box>;
-        const auto place = [&](const local_tensor& local, const std::vector<ranked_box>& boxes) {
+        const auto buffers_of = [&](const local_tensor& local, const std::vector<ranked_box>& boxes) {
             return list_of(boxes, [&](const ranked_box& each) {
                 if (each.first != rank) {
                     return no_buffer;
@@ -84,8 +84,8 @@ public:
         };
         const std::vector<ranked_box> sources = boxes_of(from, cycles_);
         const std::vector<ranked_box> targets = boxes_of(to, cycles_);
-        from_ = place(from, sources);
-        to_ = place(to, targets);
+        from_ = buffers_of(from, sources);
+        to_ = buffers_of(to, targets);
         const auto own = std::find_if(to_.begin(), to_.end(), [](buffer_id each) { return each != no_buffer; });
         const auto first = std::size_t(own - to_.begin());  // of this rank's, which follow each other
         const auto end = std::size_t(std::find(own, to_.end(), no_buffer) - to_.begin());
@@ -118,7 +118,7 @@ public:
     program_replay& moves() { return *moves_; }
     std::size_t bytes_sent() const { return bytes_sent_; }
 
-    /// Says where the elements of both parts are. Local; may throw.
+    /// Says where the elements of both tensors are. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const local_tensor& from, const local_tensor& to) {
         const auto bind = [&](const std::vector<buffer_id>& boxes, const local_tensor& local) {
             for (const buffer_id each : boxes) {
@@ -140,9 +140,9 @@ private:
 };
 
 /// One collective call: to(), which may throw, gives the target on every rank; an agreement to start, also about the
-/// numbers; the transfer, through the host for parts on a device; an agreement at the end. Where the memory of source
-/// and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that this
-/// rank sent. @throws error, the same on every rank
+/// numbers; the transfer, through the host for elements on a device; an agreement at the end. Where the memory of
+/// source and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that
+/// this rank sent. @throws error, the same on every rank
 EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const char* call,
                                             std::initializer_list<common> numbers, const local_tensor& from,
                                             function_ref<local_tensor()> to) {

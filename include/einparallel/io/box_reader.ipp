@@ -58,34 +58,35 @@ private:
 
     using sides = std::vector<interval>;
 
-    /// Copies part of the array to dense memory, in the file's order of dimensions.
-    void read_in_file_order(const sides& part, std::byte* destination) {
+    /// Copies a box of the array to dense memory, in the file's order of dimensions.
+    void read_in_file_order(const sides& sides_read, std::byte* destination) {
         // The last dimensions that are wanted whole, with the one before them, are one run in the file.
-        std::size_t outer = part.size();
+        std::size_t outer = sides_read.size();
         index run = 1;
         while (outer > 0) {
             --outer;
-            run *= part[outer].size();
-            if (part[outer].size() != bounds_[outer]) {
+            run *= sides_read[outer].size();
+            if (sides_read[outer].size() != bounds_[outer]) {
                 break;
             }
         }
-        const index first = offset_of({part}, whole_box(bounds_), file_strides_);
+        const index first = offset_of({sides_read}, whole_box(bounds_), file_strides_);
         spans_.assign(outer + 1, run);
         are_near_.assign(outer + 1, run * bytes_ <= short_bytes);
-        for (std::size_t place = outer; place-- > 0;) {
-            const index gap = file_strides_[place] - spans_[place + 1];
-            spans_[place] = spans_[place + 1] + (part[place].size() - 1) * file_strides_[place];
-            are_near_[place] = are_near_[place + 1] && (part[place].size() == 1 || gap * bytes_ <= short_bytes);
+        for (std::size_t dimension = outer; dimension-- > 0;) {
+            const index gap = file_strides_[dimension] - spans_[dimension + 1];
+            spans_[dimension] = spans_[dimension + 1] + (sides_read[dimension].size() - 1) * file_strides_[dimension];
+            are_near_[dimension] =
+                are_near_[dimension + 1] && (sides_read[dimension].size() == 1 || gap * bytes_ <= short_bytes);
         }
-        read_runs(part, 0, outer, run, first, destination, nullptr);
+        read_runs(sides_read, 0, outer, run, first, destination, nullptr);
     }
 
-    /// The runs of dimensions [place, outer), `first` being the element where the first of them begins: in the file, or
-    /// in a stretch of it that was read. Returns where the next element goes.
-    std::byte* read_runs(const sides& part, std::size_t place, std::size_t outer, index run, index first,
+    /// The runs of dimensions [dimension, outer), `first` being the element where the first of them begins: in the
+    /// file, or in a stretch of it that was read. Returns where the next element goes.
+    std::byte* read_runs(const sides& sides_read, std::size_t dimension, std::size_t outer, index run, index first,
                          std::byte* destination, const std::byte* stretch) {
-        if (place >= outer) {
+        if (dimension >= outer) {
             if (stretch != nullptr) {
                 std::memcpy(destination, stretch + first * bytes_, std::size_t(run * bytes_));
             } else {
@@ -93,25 +94,25 @@ private:
             }
             return destination + run * bytes_;
         }
-        const index span = spans_[place + 1];
-        const index count = part[place].size();
+        const index span = spans_[dimension + 1];
+        const index count = sides_read[dimension].size();
         const index together =
-            stretch == nullptr && are_near_[place] && span * bytes_ <= staging_bytes
-                ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[place] + 1, index{1}, count)
+            stretch == nullptr && are_near_[dimension] && span * bytes_ <= staging_bytes
+                ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[dimension] + 1, index{1}, count)
                 : 1;
         for (index step = 0; step < count; step += together) {
-            index here = first + step * file_strides_[place];
+            index here = first + step * file_strides_[dimension];
             const index steps = std::min(together, count - step);
             const std::byte* from = stretch;
             if (together > 1) {
-                sieve_.resize(bytes_of((steps - 1) * file_strides_[place] + span));
+                sieve_.resize(bytes_of((steps - 1) * file_strides_[dimension] + span));
                 file_.read(sieve_.data(), sieve_.size(), data_offset_ + bytes_of(here));
                 from = sieve_.data();
                 here = 0;
             }
             for (index inside = 0; inside < steps; ++inside) {
-                destination =
-                    read_runs(part, place + 1, outer, run, here + inside * file_strides_[place], destination, from);
+                destination = read_runs(sides_read, dimension + 1, outer, run, here + inside * file_strides_[dimension],
+                                        destination, from);
             }
         }
         return destination;
@@ -127,16 +128,16 @@ private:
         const index cache_line = std::max(index{1}, 64 / bytes_);
         lengths[0] = std::min(region_[0].size(), cache_line);
         room = std::max(index{1}, room / lengths[0]);
-        for (std::size_t place = rank; place-- > 1;) {
-            lengths[place] = std::min(region_[place].size(), room);
-            room = std::max(index{1}, room / lengths[place]);
+        for (std::size_t dimension = rank; dimension-- > 1;) {
+            lengths[dimension] = std::min(region_[dimension].size(), room);
+            room = std::max(index{1}, room / lengths[dimension]);
         }
         lengths[0] = std::min(region_[0].size(), lengths[0] * room);
 
         // The destination is row-major in the array's own order, so its strides grow from the file's slowest dimension.
         std::vector<index> strides(rank, 1);
-        for (std::size_t place = 1; place < rank; ++place) {
-            strides[place] = strides[place - 1] * region_[place - 1].size();
+        for (std::size_t dimension = 1; dimension < rank; ++dimension) {
+            strides[dimension] = strides[dimension - 1] * region_[dimension - 1].size();
         }
         for_each_tile(region_, lengths, [&](const sides& chunk) {
             const box whole{chunk};

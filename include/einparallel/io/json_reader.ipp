@@ -73,11 +73,11 @@ EINPARALLEL_SELDOM unsigned json_reader::hexadecimal() {
 EINPARALLEL_SELDOM unsigned json_reader::escape() {
     constexpr std::string_view letters = "\"\\/bfnrtu";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-    const std::size_t place = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
-    check(place != std::string_view::npos, {"has a header with a bad escape in a string"});
+    const std::size_t position = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
+    check(position != std::string_view::npos, {"has a header with a bad escape in a string"});
     rest_.remove_prefix(1);
-    if (place < meanings.size()) {
-        return static_cast<unsigned char>(meanings[place]);
+    if (position < meanings.size()) {
+        return static_cast<unsigned char>(meanings[position]);
     }
     const unsigned code = hexadecimal();
     if (code < 0xd800 || code >= 0xe000) {

@@ -23,7 +23,7 @@ class input_file;  // io/file.hpp
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// An .npy file, open: its element type, its shape, and any part of it. Formats 1.0 to 3.0, C and Fortran order, bool,
+/// An .npy file, open: its element type, its shape, and any box of it. Formats 1.0 to 3.0, C and Fortran order, bool,
 /// integers, floats and complex numbers in either order of bytes. A copy refers to the same open file, and a file that
 /// is replaced by another of its name is still read as it was. Threads may read at once.
 class npy_file {

@@ -232,8 +232,8 @@ EINPARALLEL_SELDOM void python_reader::append_escape(std::string& into) {
         check((is_octal || count == most) && code <= 0x10ffff, {"has a header with a bad escape in a string"});
         append_utf8(into, code >= 0xd800 && code < 0xe000 ? '?' : code);
         rest_.remove_prefix(count);
-    } else if (const std::size_t place = letters.find(letter); place != std::string_view::npos) {
-        into += meanings[place];
+    } else if (const std::size_t position = letters.find(letter); position != std::string_view::npos) {
+        into += meanings[position];
     } else if (letter == '\n' || letter == '\r') {  // goes on on the next line
         rest_.remove_prefix(letter == '\r' && is_next("\n") ? 1 : 0);
     } else {

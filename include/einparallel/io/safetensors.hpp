@@ -14,7 +14,7 @@
 namespace einparallel {
 
 /// A .safetensors file, or the several that an index lists (model.safetensors.index.json), open: the tensors by their
-/// names, and any part of them. F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, signed and unsigned integers, BOOL; tensors
+/// names, and any box of them. F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, signed and unsigned integers, BOOL; tensors
 /// of the format's other types (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ) are listed and not read. A
 /// copy refers to the same open files. Threads may read at once. Not collective: a rank that cannot open it throws
 /// alone (load_safetensors of a path says the same on all ranks).

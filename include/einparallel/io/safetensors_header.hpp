@@ -1,5 +1,5 @@
 #pragma once
-// The header of a .safetensors file: types and places of its tensors, and what else it says of itself.
+// The header of a .safetensors file: types and offsets of its tensors, and what else it says of itself.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

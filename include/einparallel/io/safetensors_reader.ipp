@@ -113,17 +113,17 @@ private:
         const index bytes = offsets[1] - offsets[0];
         check(countable && bytes == wanted, {"has ", bytes, " bytes of tensor '", name, "', and type and shape need ",
                                              countable ? std::to_string(wanted) : "more than there can be"});
-        places_.emplace_back(offsets[0], offsets[1], name);
+        offsets_.emplace_back(offsets[0], offsets[1], name);
         contents_.tensors.emplace(name, safetensors_entry{known->type, known->type.bytes > 0 ? "" : type, shape, file_,
                                                           data_begin_ + std::uint64_t(offsets[0])});
     }
 
     /// Tensors lie one behind the other and fill the file.
     void check_places() {
-        sort_range(places_);
+        sort_range(offsets_);
         index end = 0;
         const std::string* before = nullptr;
-        for (const auto& [first, last, name] : places_) {
+        for (const auto& [first, last, name] : offsets_) {
             check(first <= end, {"has ", first - end, " bytes before tensor '", name, "' that belong to none"});
             check(first == end,
                   {"has tensors '", before == nullptr ? "" : *before, "' and '", name, "' at the same bytes"});
@@ -139,7 +139,7 @@ private:
     std::uint64_t data_begin_ = 0;
     std::uint64_t data_bytes_ = 0;
     safetensors_contents contents_;
-    std::vector<std::tuple<index, index, std::string>> places_;  ///< begin and end in the data
+    std::vector<std::tuple<index, index, std::string>> offsets_;  ///< begin and end in the data
 };
 
 /// The one spelling of a relative path, "a/b" for "./a//b"; nothing where it leads out of the folder.
@@ -150,11 +150,11 @@ EINPARALLEL_SELDOM std::optional<std::string> path_inside(const std::string& pat
     std::string inside;
     for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find('/', begin), path.size());
-        const std::string part = path.substr(begin, end - begin);
-        if (part == "..") {
+        const std::string segment = path.substr(begin, end - begin);
+        if (segment == "..") {
             return std::nullopt;
-        } else if (!part.empty() && part != ".") {
-            inside.append(inside.empty() ? "" : "/").append(part);
+        } else if (!segment.empty() && segment != ".") {
+            inside.append(inside.empty() ? "" : "/").append(segment);
         }
         begin = end + 1;
     }

@@ -49,7 +49,7 @@ private:
     int size_ = 0;
 };
 
-/// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank brings as many numbers. MPICH 4.0
+/// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank gives as many numbers. MPICH 4.0
 /// compares them as numbers with a sign: those beyond 2^63 may only be looked at for being all the same.
 EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers);
 
@@ -59,7 +59,7 @@ EINPARALLEL_INLINE bool all_of(const communicator& ranks, bool here);
 /// Copies `bytes` bytes from the root to everybody. Collective; every rank says the same number and root.
 EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root);
 
-/// all[rank * mine.size() + i] = mine[i] of that rank, everywhere. Collective; every rank brings as many numbers.
+/// all[rank * mine.size() + i] = mine[i] of that rank, everywhere. Collective; every rank gives as many numbers.
 /// @pre all.size() == mine.size() * ranks.size()
 EINPARALLEL_INLINE void allgather(const communicator& ranks, std::span<const std::int64_t> mine,
                                   std::span<std::int64_t> all);

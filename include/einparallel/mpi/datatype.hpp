@@ -64,10 +64,10 @@ struct box_type {
     std::size_t bytes = 0;      ///< bytes that travel
 };
 
-/// The elements of `region` in a buffer over `place`, dense and row-major or with these strides, in elements and in any
+/// The elements of `region` in a buffer over `whole`, dense and row-major or with these strides, in elements and in any
 /// order. An empty region gives a count of 0.
-/// @pre contains(place, region); no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
-EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes,
+/// @pre contains(whole, region); no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
+EINPARALLEL_INLINE box_type type_of_box(const box& whole, const box& region, std::size_t element_bytes,
                                         index limit = detail::largest_count, std::vector<index> strides = {});
 
 }  // namespace einparallel

@@ -36,9 +36,9 @@ EINPARALLEL_SELDOM datatype repeat(index count, index stride, const datatype& el
     const datatype remainder = repeat_directly(rest, stride, element);
     const int lengths[] = {1, 1};
     const MPI_Aint displacements[] = {0, MPI_Aint(runs * limit * stride)};
-    const MPI_Datatype parts[] = {full.native(), remainder.native()};
+    const MPI_Datatype types[] = {full.native(), remainder.native()};
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_create_struct(2, lengths, displacements, parts, &made), "MPI_Type_create_struct");
+    check_mpi(MPI_Type_create_struct(2, lengths, displacements, types, &made), "MPI_Type_create_struct");
     return datatype(made, true);
 }
 
@@ -54,7 +54,7 @@ EINPARALLEL_SELDOM std::pair<MPI_Datatype, index> unit_of(std::size_t element_by
 
 namespace einparallel {
 
-EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
+EINPARALLEL_SELDOM box_type type_of_box(const box& whole, const box& region, std::size_t element_bytes, index limit,
                                         std::vector<index> strides) {
     const auto [unit, unit_bytes] = detail::unit_of(element_bytes);
     box_type made;
@@ -63,7 +63,7 @@ EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std
         return made;
     }
     made.bytes = std::size_t(region.size()) * element_bytes;
-    strides = strides.empty() ? dense_strides(place) : std::move(strides);
+    strides = strides.empty() ? dense_strides(whole) : std::move(strides);
 
     // Innermost first: what continues the contiguous run joins it, what continues the dimension inside joins that one.
     struct side {
@@ -75,7 +75,7 @@ EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std
     for (std::size_t dimension = region.rank(); dimension-- > 0;) {
         const index length = region.sides[dimension].size();
         const index stride = strides[dimension] * index(element_bytes);
-        made.offset += (region.sides[dimension].begin - place.sides[dimension].begin) * stride;
+        made.offset += (region.sides[dimension].begin - whole.sides[dimension].begin) * stride;
         if (length == 1) {
             continue;
         }

@@ -55,7 +55,7 @@ struct common {
 /// own sentence.
 EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<void()> f);
 
-/// What is said of a tensor in parts that belong to other ranks.
+/// What is said of a distributed tensor that belongs to other ranks.
 inline constexpr const char* lies_elsewhere =
     "was distributed on a context with other ranks, or in another order: bring it here with gather and ep::from_root, "
     "or make an ep::distributed of each rank's elements on this context";
@@ -71,8 +71,8 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
 /// The longest sentence that travels; what is longer is cut.
 inline constexpr std::size_t longest_sentence = 2048;
 
-/// Collective. Returns on all ranks, or throws the same error on all: where some rank brings a failure (a sentence that
-/// is not empty), the sentence of the lowest such rank, which it names where others bring none; else the sentence of
+/// Collective. Returns on all ranks, or throws the same error on all: where some rank has a failure (a sentence that
+/// is not empty), the sentence of the lowest such rank, which it names where others have none; else the sentence of
 /// the first number that is not the same everywhere. Then the least `ready` of all ranks. One allreduce of 104 bytes,
 /// and a broadcast only on failure. Up to four numbers; what their first sentence says before a colon is the name of
 /// the call.

@@ -94,8 +94,9 @@ private:
     }
     memory_block filled(index count, double value) const {
         memory_block made(space_, std::size_t(count) * sizeof(double));
-        space_.fill({{{0, count}}}, made.data(), sizeof(double),
-                    [&](const box& part, void* into) { std::fill_n(static_cast<double*>(into), part.size(), value); });
+        space_.fill({{{0, count}}}, made.data(), sizeof(double), [&](const box& region, void* into) {
+            std::fill_n(static_cast<double*>(into), region.size(), value);
+        });
         return made;
     }
 
@@ -184,8 +185,8 @@ private:
     program_replay in_memory(program moves) const {
         moves.vertices = {{"matrix product", work_.get(), form_}};
         program_replay made(std::move(moves), space_.staging());
-        for (std::size_t place = 0; place < made.of_rank().buffers.size(); ++place) {
-            made.bind(buffer_id(place), memory_[place].data());
+        for (std::size_t number = 0; number < made.of_rank().buffers.size(); ++number) {
+            made.bind(buffer_id(number), memory_[number].data());
         }
         made.lay_out(space_);
         return made;

@@ -112,7 +112,7 @@ public:
         state_->progress = std::move(function);
     }
 
-    /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without part
+    /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without work
     /// in a vertex leaves it out. The same rules.
     EINPARALLEL_INLINE void on_vertex(vertex_function function) {
         const detail::exclusive guard(*state(), "on_vertex");

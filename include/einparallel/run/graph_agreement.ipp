@@ -83,14 +83,14 @@ public:
     /// an operand is missing.
     void add_inputs(const std::vector<std::shared_ptr<vertex>>& outputs) {
         std::vector<std::shared_ptr<vertex>> reached = outputs;
-        std::map<const vertex*, std::size_t> seen;  // by place
-        for (std::size_t place = 0; place < reached.size(); ++place) {
-            const std::shared_ptr<vertex> each = reached[place];
+        std::map<const vertex*, std::size_t> seen;  // by position
+        for (std::size_t position = 0; position < reached.size(); ++position) {
+            const std::shared_ptr<vertex> each = reached[position];
             if (each == nullptr || (each->is_input() && !each->failure.empty())) {
                 text_.clear();
                 return;
             }
-            if (seen.try_emplace(each.get(), place).second) {
+            if (seen.try_emplace(each.get(), position).second) {
                 if (each->is_input()) {
                     add_bounds(name_of_input(*each), *each);
                 }

@@ -119,12 +119,12 @@ private:
     /// visit(buffer, whether it is written) for all that a step touches.
     template <class Visit>
     static void for_each_access(const program& of_rank, const step& each, const Visit& visit) {
-        for_each_in(each.receives, [&](const message& part) { visit(std::size_t(part.buffer), true); });
-        for_each_in(each.sends, [&](const message& part) { visit(std::size_t(part.buffer), false); });
+        for_each_in(each.receives, [&](const message& moved) { visit(std::size_t(moved.buffer), true); });
+        for_each_in(each.sends, [&](const message& moved) { visit(std::size_t(moved.buffer), false); });
         for (const action& done : each.work) {
             const accesses touched = accesses_of(of_rank, done);
-            for_each_in(touched.writes, [&](const buffer_region& part) { visit(std::size_t(part.buffer), true); });
-            for_each_in(touched.reads, [&](const buffer_region& part) { visit(std::size_t(part.buffer), false); });
+            for_each_in(touched.writes, [&](const buffer_region& named) { visit(std::size_t(named.buffer), true); });
+            for_each_in(touched.reads, [&](const buffer_region& named) { visit(std::size_t(named.buffer), false); });
         }
     }
 

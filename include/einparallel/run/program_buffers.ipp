@@ -55,11 +55,12 @@ EINPARALLEL_SELDOM const void* borrow(const memory_space& space, const source& o
     return nullptr;
 }
 
-/// Brings the elements of a source into a space's memory, dense.
-EINPARALLEL_SELDOM void bring(const memory_space& space, const source& origin, const box& region, void* into,
-                              std::size_t element_bytes) {
+/// Copies the elements of a source into a space's memory, dense.
+EINPARALLEL_SELDOM void copy_source(const memory_space& space, const source& origin, const box& region, void* into,
+                                    std::size_t element_bytes) {
     if (!origin.is_on_device()) {
-        space.fill(region, into, element_bytes, [&](const box& part, void* to) { origin.read(part, to); });
+        space.fill(region, into, element_bytes,
+                   [&](const box& region_read, void* to) { origin.read(region_read, to); });
         return;
     }
     std::vector<index> strides;
@@ -80,9 +81,9 @@ public:
           starts_(program_.buffers.size(), nullptr),
           has_rows_(program_.buffers.size(), false),
           has_once_(any_in(program_.steps, &step::once)) {
-        for (const buffer_id place : program_.results) {
-            if (find_in(results_, place, &result_memory::place) == results_.end()) {
-                results_.push_back({place});
+        for (const buffer_id buffer : program_.results) {
+            if (find_in(results_, buffer, &result_memory::buffer) == results_.end()) {
+                results_.push_back({buffer});
             }
         }
     }
@@ -94,7 +95,7 @@ public:
 
     /// True where the runs before have left what the steps marked once write.
     bool is_kept() const { return is_kept_; }
-    /// Says whether what this run has brought stays for later ones.
+    /// Says whether what this run has read or moved stays for later ones.
     void keep(bool stays = true) { is_kept_ = stays; }
     /// Frees what is kept, or was to be.
     void forget() {
@@ -102,7 +103,7 @@ public:
         kept_ = {};
     }
 
-    /// Leaves out what other plans of the context have brought or computed already. Collective, before the first of
+    /// Leaves out what other plans of the context have moved or computed already. Collective, before the first of
     /// the runs that keep something; memory may be lacking then: see kept_memory.
     EINPARALLEL_SELDOM bool share_kept(const communicator& control, std::size_t vertices) {
         return kept_.agree_with(control, program_, vertices);
@@ -111,10 +112,10 @@ public:
     /// Lists what this program keeps for others.
     EINPARALLEL_SELDOM void offer_kept(std::vector<kept_tensor>& others) { kept_.offer(others); }
 
-    /// For the next run: the application's memory takes the place of result `position`.
+    /// For the next run: the application's memory is that of result `position`.
     void aim(std::size_t position, const void* data, const std::vector<index>& strides) {
         at(position).is_aimed = true;
-        bind(at(position).place, data, strides);
+        bind(at(position).buffer, data, strides);
     }
     bool is_aimed(std::size_t position) { return at(position).is_aimed; }
     /// Result `position` lies in memory of the library's own, whatever was said before.
@@ -135,7 +136,7 @@ public:
             }
             auto known = find_in(of.may_replace, vertex, [](const auto& each) { return each.first; });
             if (known == of.may_replace.end()) {
-                known = of.may_replace.insert(known, {vertex, may_replace(program_, alive_, vertex, of.place)});
+                known = of.may_replace.insert(known, {vertex, may_replace(program_, alive_, vertex, of.buffer)});
             }
             of.given = known->second ? *given : nullptr;
             return known->second;
@@ -145,11 +146,11 @@ public:
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely, nor read through several dimensions at once.
     EINPARALLEL_SELDOM bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
-        const buffer_id place = program_.results[position];
-        const bool is_dense = alive_[std::size_t(place)].input || has_rows_[std::size_t(place)];
-        return count_in(program_.results, place) == 1 && (!is_strided || !is_dense);
+        const buffer_id buffer = program_.results[position];
+        const bool is_dense = alive_[std::size_t(buffer)].input || has_rows_[std::size_t(buffer)];
+        return count_in(program_.results, buffer) == 1 && (!is_strided || !is_dense);
     }
-    /// The memory of result `position` since the last place().
+    /// The memory of result `position` since the last assign().
     const std::shared_ptr<memory_block>& result(std::size_t position) {
         const result_memory& each = at(position);
         return each.on_host != nullptr ? each.on_host : each.block;
@@ -173,9 +174,10 @@ public:
     }
     /// The same where the strides are the program's.
     EINPARALLEL_SELDOM void bind(buffer_id number, const void* start) {
-        const auto place = std::size_t(number);
-        is_planned_ = is_planned_ && (start == nullptr) == (bound_[place] == nullptr);
-        bound_[place] = static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
+        const auto position = std::size_t(number);
+        is_planned_ = is_planned_ && (start == nullptr) == (bound_[position] == nullptr);
+        bound_[position] =
+            static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
     }
 
     /// True where the elements of an input are used in the application's memory.
@@ -183,12 +185,12 @@ public:
         return bound_[std::size_t(number)] != nullptr && !program_.is_result(number);
     }
 
-    /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
+    /// Binds inputs and results, and gives every other buffer its start in memory that is kept, or in scratch memory,
     /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. `tensors`, by
     /// vertex, `others`: what other programs keep. Local; may throw. Plans anew only where others are bound than
     /// before.
-    EINPARALLEL_SELDOM void place(const memory_space& space, const std::vector<const source*>& sources, bool stay,
-                                  const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
+    EINPARALLEL_SELDOM void assign(const memory_space& space, const std::vector<const source*>& sources, bool stay,
+                                   const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
@@ -219,13 +221,13 @@ public:
         }
     }
 
-    /// Bytes of scratch memory that the last place() asks for.
+    /// Bytes of scratch memory that the last assign() asks for.
     std::size_t scratch_bytes() const { return room_.arena.bytes; }
     /// True where the next run holds so many bytes: results, what is kept, scratch memory. An input that is used in
     /// place counts as if it were copied, and so does a result in the application's memory.
     EINPARALLEL_SELDOM bool holds(std::size_t bytes) const {
         const std::size_t results = sum_in(results_, std::size_t{0}, [&](const result_memory& each) {
-            return each.is_aimed ? program_[each.place].bytes() : each.block->bytes();
+            return each.is_aimed ? program_[each.buffer].bytes() : each.block->bytes();
         });
         bool borrows = false;
         for (std::size_t number = 0; number < bound_.size(); ++number) {
@@ -237,12 +239,13 @@ public:
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
     EINPARALLEL_SELDOM void settle(std::byte* scratch) {
-        for (std::size_t place = 0; place < starts_.size(); ++place) {
-            const auto number = buffer_id(place);
-            starts_[place] = bound_[place] != nullptr                          ? bound_[place]
-                             : room_.kept.holds(number)                        ? kept_.start(place)
-                             : scratch != nullptr && room_.arena.holds(number) ? scratch + room_.arena.offsets[place]
-                                                                               : nullptr;
+        for (std::size_t position = 0; position < starts_.size(); ++position) {
+            const auto number = buffer_id(position);
+            starts_[position] = bound_[position] != nullptr ? bound_[position]
+                                : room_.kept.holds(number)  ? kept_.start(position)
+                                : scratch != nullptr && room_.arena.holds(number)
+                                    ? scratch + room_.arena.offsets[position]
+                                    : nullptr;
         }
     }
 
@@ -259,7 +262,7 @@ protected:
 private:
     /// Results that are in one buffer share its memory.
     struct result_memory {
-        buffer_id place = no_buffer;
+        buffer_id buffer = no_buffer;
         bool is_aimed = false;  ///< bound to the application's memory
         std::shared_ptr<memory_block> block{};
         std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
@@ -270,7 +273,7 @@ private:
     };
 
     result_memory& at(std::size_t position) {
-        return *find_in(results_, program_.results[position], &result_memory::place);
+        return *find_in(results_, program_.results[position], &result_memory::buffer);
     }
 
     EINPARALLEL_SELDOM void bind_results(const memory_space& space, bool stay) {
@@ -280,11 +283,11 @@ private:
             if (each.is_aimed) {
                 continue;
             }
-            const std::size_t bytes = program_[each.place].bytes();
+            const std::size_t bytes = program_[each.buffer].bytes();
             each.block =
                 each.given != nullptr ? std::exchange(each.given, nullptr) : take_from(each.pool, space, bytes);
             each.on_host = stay || space.is_host() ? nullptr : take_from(each.host_pool, space.on_host(), bytes);
-            bind(each.place, each.block->data(), {});
+            bind(each.buffer, each.block->data(), {});
         }
     }
 

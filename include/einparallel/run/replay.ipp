@@ -87,11 +87,11 @@ public:
         });
     }
 
-    /// Gives every buffer its place. Says how blocks lie, and decides how calls are computed, only where strides, or
+    /// Gives every buffer its memory. Says how blocks lie, and decides how calls are computed, only where strides, or
     /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
-        place(space, sources_, results_stay, tensors_, others);
+        assign(space, sources_, results_stay, tensors_, others);
         is_prepared_ = !has_other_strides() && is_prepared_;
         prepare();
         if (const host_limits now; decided_for_ != now) {
@@ -246,7 +246,7 @@ private:
             }
             space.is_host() && !origin.is_on_device()
                 ? origin.read(into.region, start_of(read->into))
-                : bring(space, origin, into.region, start_of(read->into), into.element_bytes);
+                : copy_source(space, origin, into.region, start_of(read->into), into.element_bytes);
         } else if (const auto& moved = std::get<local_move>(done); !moved.region.empty()) {
             const box_pair boxes{moved.extents,         moved.laid.in(start_of(moved.into)),
                                  moved.laid.strides,    moved.laid_in.in(start_of(moved.from)),

@@ -64,7 +64,7 @@ public:
     /// Adds the work of a device, which begins at `zero`, and notes as waiting what of transfers passed while nothing
     /// was contracted, combined or copied there.
     EINPARALLEL_INLINE void add_watched(const std::vector<trace_span>& work, double zero);
-    /// Brings the spans of all ranks to all. Collective.
+    /// Gives the spans of all ranks to all. Collective.
     EINPARALLEL_INLINE void share(const communicator& ranks);
 
 private:

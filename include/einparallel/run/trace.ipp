@@ -134,9 +134,9 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
             continue;
         }
         ranks.resize(std::max(ranks.size(), std::size_t(each.rank) + 1));
-        for (sums* const part : {&ranks[std::size_t(each.rank)], &vertices[std::size_t(each.vertex)], &all}) {
-            part->seconds[std::size_t(each.what)] += each.end - each.begin;
-            part->bytes += each.what == activity::transfer ? double(each.bytes) : 0;
+        for (sums* const sum : {&ranks[std::size_t(each.rank)], &vertices[std::size_t(each.vertex)], &all}) {
+            sum->seconds[std::size_t(each.what)] += each.end - each.begin;
+            sum->bytes += each.what == activity::transfer ? double(each.bytes) : 0;
         }
         end = std::max(end, each.end);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Where the buffers of a program lie in one piece of memory: from when to when each is alive, and at which offset.
+// Where the buffers of a program lie in one allocation: from when to when each is alive, and at which offset.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
@@ -25,7 +25,7 @@ struct lifetime {
     bool named = false;  ///< false for a buffer that nothing uses
     bool kept = false;   ///< written in a step marked once and read in others: alive throughout, and over all runs
     int writers = 0;     ///< receives and actions that write to it, and the application, to a result
-    std::optional<std::size_t> input{};  ///< the vertex whose elements a read brings
+    std::optional<std::size_t> input{};  ///< the vertex whose elements are read into it
     int touches = 0;                     ///< all that reads or writes it, and the application
     std::size_t written = 0;             ///< step of the last write
 
@@ -67,7 +67,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(
 
 /// The memory that a rank holds for a program: all results, what is kept over runs, and one arena for other buffers.
 struct program_room {
-    arena_plan kept{};  ///< in a piece of memory of its own
+    arena_plan kept{};  ///< in an allocation of its own
     arena_plan arena{};
     std::size_t results = 0;             ///< bytes
     std::vector<std::size_t> by_step{};  ///< bytes_held
@@ -81,7 +81,7 @@ EINPARALLEL_INLINE program_room room_of(
 
 /// Static offsets for the buffers of a program: two that are alive in a common step never overlap, but for those with a
 /// lender (buffer::lender), which lie inside it. `outside(buffer)` excludes buffers that the executor keeps elsewhere:
-/// results, inputs that it uses in place; what they would have lent is then placed like any other.
+/// results, inputs that it uses in place; what they would have lent is then laid like any other.
 /// Time: the pairs of buffers that are alive together.
 EINPARALLEL_INLINE arena_plan plan_arena(
     const program& of_rank, detail::function_ref<bool(buffer_id)> outside = [](buffer_id) { return false; });

@@ -59,8 +59,8 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, s
 /// Buffers to be placed, with their lifetimes and the bytes that each is to take.
 struct arena_request {
     std::vector<lifetime> alive;
-    std::vector<std::size_t> bytes;   ///< by buffer; 0 for those not placed
-    std::vector<std::size_t> placed;  ///< the buffers that need a place, in the order in which they get it
+    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those not placed
+    std::vector<std::size_t> ordered;  ///< the buffers that need an offset, in the order in which they get it
     std::size_t steps = 0;
 };
 
@@ -71,7 +71,7 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     std::vector<std::vector<std::size_t>> placed_by_step(request.steps + 1);
     std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
     std::vector<std::pair<std::size_t, std::size_t>> taken;
-    for (const std::size_t number : request.placed) {
+    for (const std::size_t number : request.ordered) {
         taken.clear();
         for (std::size_t position = request.alive[number].first; position <= request.alive[number].last; ++position) {
             for (const std::size_t other : placed_by_step[position]) {
@@ -98,7 +98,7 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 
 /// The best of three orders, or the first that reaches the bytes alive at once: no arena can be smaller. Largest first
 /// serves buffers of very different sizes; in order of time serves rings; and in order of time with nearly equal sizes
-/// made equal serves rings whose pieces differ by a slice, where a small piece would leave a gap that the next large
+/// made equal serves rings whose pieces differ by a slice, where a small one would leave a gap that the next large
 /// one does not fit in.
 EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
@@ -107,20 +107,20 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
     const auto larger = [&bytes](std::size_t a, std::size_t b) {
         return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
     };
-    sort_range(request.placed, larger);
+    sort_range(request.ordered, larger);
     arena_plan best = first_fit(request);
     for (const bool equalise : {false, true}) {
         if (best.bytes == aim) {
             break;
         }
         std::size_t largest = 0;
-        for (std::size_t position = 0; equalise && position < request.placed.size(); ++position) {
-            std::size_t& own = request.bytes[request.placed[position]];
+        for (std::size_t position = 0; equalise && position < request.ordered.size(); ++position) {
+            std::size_t& own = request.bytes[request.ordered[position]];
             largest = 2 * own >= largest && position > 0 ? largest : own;
             own = largest;
         }
         arena_request in_time = request;
-        sort_range(in_time.placed, [&](std::size_t a, std::size_t b) {
+        sort_range(in_time.ordered, [&](std::size_t a, std::size_t b) {
             const auto [of_a, of_b] = std::pair(request.alive[a].first, request.alive[b].first);
             return of_a != of_b ? of_a < of_b : larger(a, b);
         });
@@ -132,7 +132,7 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
     return best;
 }
 
-/// Places the buffers in one arena, but for those outside.
+/// Gives the buffers offsets in one arena, but for those outside.
 EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<lifetime> alive,
                                         function_ref<bool(buffer_id)> outside) {
     const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
@@ -142,7 +142,7 @@ EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<life
         const std::size_t bytes = of_rank.buffers[number].bytes();
         if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
             request.bytes[number] = aligned(bytes);
-            request.placed.push_back(number);
+            request.ordered.push_back(number);
         }
     }
     arena_plan planned = place_well(std::move(request));
@@ -151,7 +151,7 @@ EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<life
             planned.offsets[number] =
                 planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
         } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
-            planned.offsets[number] = 0;  // empty or never used: any place will do
+            planned.offsets[number] = 0;  // empty or never used: any offset will do
         }
     }
     return planned;
@@ -164,9 +164,9 @@ namespace einparallel {
 EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::vector<lifetime> alive(of_rank.buffers.size());
     std::size_t position = 0;
-    const auto use = [&](const auto& parts, int writers) {
-        for (const auto& part : parts) {
-            lifetime& life = alive[std::size_t(part.buffer)];
+    const auto use = [&](const auto& regions, int writers) {
+        for (const auto& region : regions) {
+            lifetime& life = alive[std::size_t(region.buffer)];
             life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
             life.first = life.named ? life.first : position;
             life.last = position;

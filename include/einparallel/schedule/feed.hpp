@@ -12,7 +12,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Slice `turn` of a worker's part.
+/// Slice `turn` of a worker's share.
 EINPARALLEL_INLINE std::vector<interval> fed_slice(const task& work, std::vector<interval> ranges, int turn);
 
 /// What a worker with these ranges is sent of an operand in phase `turn`: a slice, or all at once of an operand that
@@ -24,8 +24,8 @@ EINPARALLEL_INLINE box fed_operand(const task& work, const std::vector<interval>
 EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>& ranges, int turn);
 
 /// The master's schedule. A slice comes, is contracted and goes back in three phases that follow each other: two more
-/// phases than slices. The master contracts its own part in as many pieces as there are phases, straight into the
-/// output, where what the workers send back lands as well. Its part is larger by two slices, so that the pieces are
+/// phases than slices. The master contracts its own share in as many slices as there are phases, straight into the
+/// output, where what the workers send back lands as well. Its share is larger by two slices, so that they are
 /// alike: ranks wait for each other in every phase.
 void feed_workers(auto& sink, const task& work, buffer_id output) {
     const int phases = work.feed.slices + 2;

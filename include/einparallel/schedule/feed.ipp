@@ -14,10 +14,10 @@ EINPARALLEL_INLINE box fed_operand(const task& work, const std::vector<interval>
                                    int turn) {
     const std::vector<label_id>& labels = work.form.operands[operand];
     const bool whole = !work.form.in_operand(operand, work.feed.label);
-    const std::vector<interval> part = whole || turn >= work.feed.slices ? ranges : fed_slice(work, ranges, turn);
-    return turn >= work.feed.slices || (whole && turn > 0) || region_of(work.form.output, part).empty()
+    const std::vector<interval> sent = whole || turn >= work.feed.slices ? ranges : fed_slice(work, ranges, turn);
+    return turn >= work.feed.slices || (whole && turn > 0) || region_of(work.form.output, sent).empty()
                ? no_box(labels.size())
-               : region_of(labels, part);
+               : region_of(labels, sent);
 }
 
 EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>& ranges, int turn) {

@@ -1,5 +1,5 @@
 #pragma once
-// Calls of a rank in place of other ones that take more memory: softmax in one pass, instead of the four contractions
+// Calls of a rank instead of other ones that take more memory: softmax in one pass, instead of the four contractions
 // that it consists of, and chains of calls strip by strip.
 
 #include <einparallel/notation/compiled.hpp>
@@ -20,8 +20,8 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank);
 
 /// Has chains of calls run strip by strip along a label that all of their outputs have: products, what is made of their
 /// elements, sums of that. What one call alone makes and one alone reads is then there for a strip at a time, and all
-/// strips of a tensor lie in the same memory. A step that exchanges messages is part of no chain. The largest such
-/// tensor comes in strips of so many bytes at least, few enough that packing anew what is no part of them, of the
+/// strips of a tensor lie in the same memory. A step that exchanges messages is in no chain. The largest such
+/// tensor comes in strips of so many bytes at least, few enough that packing anew what they do not cut, of the
 /// products' operands, takes a few percent of a chain's time; and nothing changes where that would hold no less memory.
 /// Other ranks notice nothing.
 EINPARALLEL_INLINE void compute_in_strips(program& of_rank, std::size_t strip_bytes);

@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Labels under the names that `to` has for those of `from`, place by place. @pre `from` has them all
+/// Labels under the names that `to` has for those of `from`, dimension by dimension. @pre `from` has them all
 EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, const std::vector<label_id>& from,
                                                  const std::vector<label_id>& to) {
     for (label_id& each : labels) {
@@ -241,7 +241,7 @@ private:
         return true;
     }
 
-    /// True where the output may take the place of an operand (compute_in_place): then both are no more than one.
+    /// True where the output may replace an operand (compute_in_place): then both are no more than one.
     bool is_replaced_by(const contraction& call, std::size_t operand) const {
         const buffer& read = program_[call.operands[operand]];
         const buffer& made = program_[call.output];
@@ -286,16 +286,16 @@ private:
 
     void cut(const chain& made, int strips, step& into) {
         const auto part_of = [&](std::size_t number, int strip) {
-            buffer part = program_[made.between[number]];
-            interval& side = part.region.sides[made.dimension[number]];
+            buffer one = program_[made.between[number]];
+            interval& side = one.region.sides[made.dimension[number]];
             side = block_of(side, strips, strip);
-            return part;
+            return one;
         };
         std::vector<action> work;
         for (int strip = 0; strip < strips; ++strip) {
-            std::vector<buffer_id> places = made.between;
-            for (std::size_t number = 0; strip > 0 && number < places.size(); ++number) {
-                places[number] = buffer_id(program_.buffers.size());
+            std::vector<buffer_id> strips_made = made.between;
+            for (std::size_t number = 0; strip > 0 && number < strips_made.size(); ++number) {
+                strips_made[number] = buffer_id(program_.buffers.size());
                 program_.buffers.push_back(part_of(number, strip));
                 program_.buffers.back().lender = made.between[number];
             }
@@ -305,7 +305,8 @@ private:
                 range = block_of(range, strips, strip);
                 const auto replace = [&](buffer_id& buffer) {
                     const auto found = find_in(made.between, buffer);
-                    buffer = found == made.between.end() ? buffer : places[std::size_t(found - made.between.begin())];
+                    buffer =
+                        found == made.between.end() ? buffer : strips_made[std::size_t(found - made.between.begin())];
                 };
                 std::for_each(call.operands.begin(), call.operands.end(), replace);
                 replace(call.output);

@@ -16,7 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// whole block: `piece` itself where nothing is replicated. Every piece but its own reaches a rank once: (q-1)/q of the
 /// block.
 /// - Where every replica has a piece: q-1 phases. In phase t a rank hands the piece that it got last to the previous
-///   replica and receives the next one, straight into its place in the block.
+///   replica and receives the next one, straight to where it lies in the block.
 /// - Else every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases.
 buffer_id gather(auto& sink, const distribution& resting, std::size_t element_bytes, buffer_id piece) {
     if (resting.replication() == 1) {

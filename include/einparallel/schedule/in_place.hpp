@@ -12,15 +12,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// True where an element of the output is made of the operand's at the same place, and of no other of it. `replaces`:
-/// as of the einsum's kernel.
+/// True where an element of the output is made of the operand's at the same position, and of no other of it.
+/// `replaces`: as of the einsum's kernel.
 EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces, std::size_t operand);
 /// The same of what a call reads. A softmax stands for a quotient whose dividend has the labels of its own operand.
 EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contraction& call, std::size_t number);
 
 /// Names as lender of an output (buffer::lender) the operand whose elements it replaces one by one: where from the
 /// first of the calls that write it, nobody on this rank but them names the operand. Elements of inputs are never
-/// replaced: they may lie in memory of the application's, or that was brought for the run.
+/// replaced: they may lie in memory of the application's, or that was read for the run.
 EINPARALLEL_INLINE void compute_in_place(program& of_rank);
 
 /// True where the elements of input `vertex` may give way to a result: where that is written, nobody on this rank reads

@@ -32,8 +32,8 @@ EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contract
 /// How often a step names a buffer.
 EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id buffer) {
     int times = 0;
-    const auto count = [&](const auto& parts) {
-        times += int(count_if_in(parts, [&](const auto& each) { return each.buffer == buffer; }));
+    const auto count = [&](const auto& regions) {
+        times += int(count_if_in(regions, [&](const auto& each) { return each.buffer == buffer; }));
     };
     count(in.receives);
     count(in.sends);
@@ -45,9 +45,9 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
     return times;
 }
 
-/// True where each element of `into` is made of the one of `from` at its place, or of none, by calls that are all that
-/// names `from` after the first of them has begun, and all that writes `into`. What a call reads twice counts as not
-/// replaced, as search/memory_search foretells it, but where it reads parts of it.
+/// True where each element of `into` is made of the one of `from` at its position, or of none, by calls that are all
+/// that names `from` after the first of them has begun, and all that writes `into`. What a call reads twice counts as
+/// not replaced, as search/memory_search foretells it, but where it reads regions of it.
 EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const lifetime> alive, buffer_id from,
                                     buffer_id into) {
     const lifetime& life = alive[std::size_t(into)];

@@ -26,8 +26,8 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& holder, const box& region
     return dimension == 0 ? std::size_t(region.size()) * holder.element_bytes : run;
 }
 
-/// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes
-/// the copy.
+/// Replaces the buffers of the messages that the rule names by buffers over their regions; `copy(buffer, message)`
+/// notes the copy.
 void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
                    auto copy) {
     for (message& each : messages) {
@@ -60,9 +60,9 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         detail::pack_messages(of_rank, each.receives, rule, computes, [&](buffer_id packed, const message& received) {
             behind.work.emplace_back(local_move{received.buffer, packed, received.region});
         });
-        for (step* const part : {&before, &each, &behind}) {
-            if (part == &each || !part->is_idle()) {
-                steps.push_back(std::move(*part));
+        for (step* const one : {&before, &each, &behind}) {
+            if (one == &each || !one->is_idle()) {
+                steps.push_back(std::move(*one));
             }
         }
     }

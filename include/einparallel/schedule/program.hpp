@@ -25,14 +25,14 @@ struct buffer {
     box region;
     std::size_t element_bytes = 0;
     /// A hint for whoever lays buffers out, free to be ignored: these elements may lie in the memory of buffer
-    /// `lender`, an earlier one, from byte `lender_offset` on, which has no use for that part of it while they live:
+    /// `lender`, an earlier one, from byte `lender_offset` on, which has no use for those bytes while they live:
     /// two half-chunks of a k ring, strips of a tensor (schedule/fused.hpp), and what is computed in place of an
     /// operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     std::vector<index> strides{};    ///< in elements, of memory that is not dense; the executor's to say
     std::vector<buffer_id> joins{};  ///< of what has no memory of its own: the buffers that it lies in
-    /// The vertex of the plan whose elements it has; none: parts of sums, copies.
+    /// The vertex of the plan whose elements it has; none: sums that are not complete, copies.
     std::size_t tensor = std::size_t(-1);
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
@@ -74,7 +74,7 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& holder);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A transfer: the elements of `region`, which lies inside the region of `place`, to or from `peer`, in the row-major
+/// A transfer: the elements of `region`, which lies inside the region of `buffer`, to or from `peer`, in the row-major
 /// order of `region`. Messages between two ranks match in the order in which their programs list them. Never empty,
 /// never to oneself.
 struct message {
@@ -91,7 +91,7 @@ struct read_source {
 };
 
 /// The labels of a call's only operand where they are not those of its vertex's form: the rows of a softmax, which is
-/// called in the place of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that
+/// called instead of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that
 /// ranks hand on, which has the output's order.
 struct row_read {
     std::vector<label_id> labels{};  ///< none: those of the form
@@ -196,7 +196,7 @@ struct called_vertex {
 struct program {
     std::vector<buffer> buffers;
     std::vector<step> steps;
-    std::vector<buffer_id> results;         ///< per output of the plan: this rank's part of it
+    std::vector<buffer_id> results;         ///< per output of the plan: this rank's block of it
     std::vector<called_vertex> vertices{};  ///< by number in the plan; with names where it is to run
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
@@ -215,12 +215,12 @@ struct program {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Bytes of the elements of `region` in buffer `place`.
+/// Bytes of the elements of `region` in `buffer`.
 inline std::size_t bytes_of(const program& of_rank, buffer_id buffer, const box& region) {
     return std::size_t(region.size()) * of_rank[buffer].element_bytes;
 }
 
-/// A part of a buffer.
+/// A region of a buffer.
 struct buffer_region {
     buffer_id buffer = no_buffer;
     box region;

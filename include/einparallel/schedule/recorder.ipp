@@ -18,8 +18,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The dimension along which a chunk is halved: its outermost, so that each half is contiguous in dense storage and a
-/// message in one piece, which a poll advances further than a datatype's; but one that is short and odd would make
-/// halves of unlike lengths, and gives way to the cut.
+/// message of contiguous elements, which a poll advances further than a datatype's; but one that is short and odd would
+/// make halves of unlike lengths, and gives way to the cut.
 EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cut) {
     for (std::size_t dimension = 0; dimension < cut; ++dimension) {
         if (const index size = chunk.sides[dimension].size(); size > 1) {
@@ -56,12 +56,12 @@ struct replica_ring {
     }
 };
 
-/// Several parts of a schedule write into the same phase (two operands gathered at once), so steps are collected by
+/// Several schedules write into the same phase (two operands gathered at once), so steps are collected by
 /// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
 class recorder {
 public:
-    /// Of a task's vertex `operands` are the buffers in which it finds them, and `ranges`, by label, the rank's part of
-    /// the iteration space.
+    /// Of a task's vertex `operands` are the buffers in which it finds them, and `ranges`, by label, the rank's share
+    /// of the iteration space.
     recorder(program& into, std::size_t first_phase, int rank, const task* work = nullptr, std::size_t vertex = 0,
              std::vector<interval> ranges = {}, std::vector<buffer_id> operands = {})
         : program_(into),
@@ -84,7 +84,7 @@ public:
         return program_.add_buffer(std::move(region), element_bytes);
     }
 
-    /// A place for half a chunk of a k ring, which may lie in the output's own memory, as in the thesis, wherever its
+    /// A buffer for half a chunk of a k ring, which may lie in the output's own memory, as in the thesis, wherever its
     /// halves are contiguous and large enough (buffer::lender): in role 0 in its second half, in role 1 in the first.
     EINPARALLEL_INLINE buffer_id add_half(const replica_ring& ring, int role, const box& half, buffer_id output) {
         const std::size_t bytes = work_->output_bytes;
@@ -105,29 +105,29 @@ public:
 
     step& behind(const step& now) { return at(now.phase + 1); }
 
-    /// Adds the call on the part of the rank's own ranges that belongs to a region of a tensor with these labels. Calls
+    /// Adds the call on those of the rank's own ranges that belong to a region of a tensor with these labels. Calls
     /// that would change nothing are left out: no output element, or a contribution of no term to what is there
     /// already.
     EINPARALLEL_INLINE void contract(step& now, const std::vector<label_id>& labels, const box& region,
                                      buffer_id output, write_mode mode) const {
-        std::vector<interval> part = ranges_;
+        std::vector<interval> own = ranges_;
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
             if (labels[dimension] != no_label) {
-                interval& range = part[std::size_t(labels[dimension])];
+                interval& range = own[std::size_t(labels[dimension])];
                 range = intersect(range, region.sides[dimension]);
             }
         }
-        const bool no_term = any_in(part, [](const interval& range) { return range.empty(); });
-        if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
+        const bool no_term = any_in(own, [](const interval& range) { return range.empty(); });
+        if (!region_of(work_->form.output, own).empty() && !(no_term && mode == write_mode::combine)) {
             if (work_->form.is_plain()) {
-                now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
+                now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(own), mode});
             } else {
-                contract_views(now, part, output, mode);
+                contract_views(now, own, output, mode);
             }
         }
     }
 
-    /// Adds the call of an einsum that reads at functions of labels, in parts each of which finds what it reads of an
+    /// Adds the call of an einsum that reads at functions of labels: calls each of which finds what it reads of an
     /// operand in one buffer.
     EINPARALLEL_INLINE void contract_views(step& now, const std::vector<interval>& ranges, buffer_id output,
                                            write_mode mode) const {
@@ -154,8 +154,8 @@ public:
         }
         cut_into_boxes(
             ranges, reads, form.output,
-            [&](const std::vector<interval>& part, std::span<const std::size_t> found, bool combines) {
-                contraction call{vertex_, {}, output, part, combines ? write_mode::combine : mode};
+            [&](const std::vector<interval>& own, std::span<const std::size_t> found, bool combines) {
+                contraction call{vertex_, {}, output, own, combines ? write_mode::combine : mode};
                 std::size_t other = form.reads.size();  // where the next read from elsewhere is in `all`
                 const auto is_in_box = [&](std::size_t read) {
                     return reads[read] == nullptr || found[read] != in_no_box;

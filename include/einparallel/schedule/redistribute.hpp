@@ -18,7 +18,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
                                                      int rank, buffer_id resting, std::size_t first_phase);
 
 /// The same for what a rank reads at functions of labels, boxes that may overlap. What it has stays where it is; what
-/// it lacks, the halo, arrives in buffers beside that. Returns a buffer that lies in these pieces, or the only one.
+/// it lacks, the halo, arrives in buffers beside that. Returns a buffer that joins these, or the only one.
 EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution& from, const distribution& to, int rank,
                                            buffer_id resting, std::size_t first_phase);
 

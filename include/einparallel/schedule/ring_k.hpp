@@ -16,9 +16,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// i+1+⌊s/2⌋ on top of the partial that arrived in phase s-1 (the first two start afresh), sends the half that it
 /// computed in phase s-1 to the previous replica and receives the half of phase s+1 from the next one: 2q phases and
 /// contractions, 2(q-1) transfers. The last two halves are the rank's own and land in `output`.
-/// Memory: three halves are alive at once (recv, comp, send). Roles rotate, so a half takes the place that the one
+/// Memory: three halves are alive at once (recv, comp, send). Roles rotate, so a half takes the buffer that the one
 /// three turns before has left: counted from the end, the second half of the output, the first half, and one extra
-/// place (recorder::add_half).
+/// buffer (recorder::add_half).
 void ring_k(auto& sink, const task& work, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     const int last = 2 * ring.size() - 1;

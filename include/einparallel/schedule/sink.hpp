@@ -10,7 +10,7 @@
 //     repeat(phase, first, end, body)    body(step, turn) for every turn, in phase + turn. Turns are alike: a counter
 //                                        looks at the first one and multiplies, so that a ring of 65,536 ranks takes no
 //                                        longer to count than one of two
-//     contract(step, labels, region, output, mode)   a call on the part of the rank's share that has this region of a
+//     contract(step, labels, region, output, mode)   a call on those of the rank's ranges that have this region of a
 //                                        tensor with these labels
 //     behind(step)                       the step of the phase behind
 //     for_each_tree_edge(…), for_each_worker(…)      by their names
@@ -31,7 +31,7 @@ inline constexpr std::size_t phases_apart = std::size_t{1} << 34;
 
 namespace EINPARALLEL_DETAIL {
 
-/// Where the parts of a vertex's schedule begin, the first of them, gathering, in phase 0.
+/// The phases in which computing and reducing begin in a vertex's schedule; gathering begins in phase 0.
 inline constexpr std::size_t compute_phase = phases_apart / 4;
 inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 

@@ -20,13 +20,13 @@ enum class algorithm : std::uint8_t { automatic, c, mn, k, master_worker };
 /// Which tensor travels round a ring while the arithmetic goes on.
 inline constexpr int nothing_travels = -2;
 inline constexpr int output_travels = -1;  ///< the k ring; otherwise the number of an operand: the m/n ring
-inline constexpr int all_travel = -4;      ///< master–worker: operands to the workers, their part of the output back
+inline constexpr int all_travel = -4;      ///< master–worker: operands to the workers, their share of the output back
 
 /// Master–worker: all tensors of a task rest on one rank, which feeds the others.
 struct feeding {
     int master = 0;             ///< the rank
-    label_id label = no_label;  ///< of the output; every worker's part is fed in slices along it
-    int slices = 0;             ///< of a worker's part; 0: nobody is fed
+    label_id label = no_label;  ///< of the output; every worker's share is fed in slices along it
+    int slices = 0;             ///< of a worker's share; 0: nobody is fed
 
     friend bool operator==(const feeding&, const feeding&) = default;
 };
@@ -99,8 +99,8 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
 /// alike on every rank.
 EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each);
 
-/// Master–worker: the part of the iteration space that `rank` computes, by label. A worker has nothing to do in the
-/// first phase and in the last one, so the master's part is larger than theirs by two slices, as far as the extent can
+/// Master–worker: the share of the iteration space that `rank` computes, by label. A worker has nothing to do in the
+/// first phase and in the last one, so the master's share is larger than theirs by two slices, as far as the extent can
 /// be cut so.
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank);
 

@@ -78,14 +78,14 @@ EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) {
     std::vector<interval> ranges = whole_box(work.extents).sides;
     const mesh_axis& cut = work.ranks.axes.front();
-    interval& part = ranges[std::size_t(cut.label)];
+    interval& share = ranges[std::size_t(cut.label)];
     const index workers = cut.parts - 1;
     const index slices = work.feed.slices;
     const index all = slices * workers + slices + 2;
-    const index own = (part.size() * (slices + 2) + all / 2) / all;
-    part = rank == work.feed.master
-               ? interval{0, own}
-               : block_of(interval{own, part.end}, int(workers), rank - (rank > work.feed.master ? 1 : 0));
+    const index own = (share.size() * (slices + 2) + all / 2) / all;
+    share = rank == work.feed.master
+                ? interval{0, own}
+                : block_of(interval{own, share.end}, int(workers), rank - (rank > work.feed.master ? 1 : 0));
     return ranges;
 }
 

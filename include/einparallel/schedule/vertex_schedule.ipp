@@ -21,7 +21,7 @@ EINPARALLEL_INLINE double pieces_of_k_ring(const task& work) {
     return halves_are_contiguous(work.output.held_by(0), *work.output.cut()) ? 1.5 : 2.5;
 }
 
-/// The part of the iteration space of `rank`, by label.
+/// The share of the iteration space of `rank`, by label.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     if (work.travelling == all_travel) {
         return fed_ranges(work, rank);
