@@ -70,7 +70,7 @@ using first_element_t = decltype(first_element(std::declval<M&>()));
 
 /// Reads element i of memory at p as p[i]: std::default_accessor does, std::linalg's scaled does not.
 template <class Accessor>
-constexpr bool reads_in_place() {
+constexpr bool reads_plainly() {
     typename Accessor::element_type elements[3]{};
     const Accessor accessor{};
     return &accessor.access(elements, 0) == elements && &accessor.access(elements, 2) == elements + 2;
@@ -89,7 +89,7 @@ inline constexpr bool has_default_access<M> = [] {
         return by_reference;
     } else {
         return std::is_empty_v<Accessor> && requires {
-            typename std::enable_if_t<reads_in_place<Accessor>()>;
+            typename std::enable_if_t<reads_plainly<Accessor>()>;
         };
     }
 }();

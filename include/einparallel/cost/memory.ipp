@@ -26,7 +26,7 @@ EINPARALLEL_INLINE double task_memory(const task& work) {
         bytes += blocks * resting.largest_block() * double(work.operand_bytes[operand]);
     }
     const double elements =
-        runs_k_ring(work) ? largest_piece(work.output) * pieces_of_k_ring(work) : work.output.largest_block();
+        runs_k_ring(work) ? largest_piece(work.output) * chunks_of_k_ring(work) : work.output.largest_block();
     return bytes + elements * double(work.output_bytes);
 }
 

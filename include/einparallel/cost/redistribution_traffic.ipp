@@ -26,14 +26,14 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
         return met;
     }
     // Which of the parts of an extent has a position (the inverse of block_of).
-    const auto part_at = [](index extent, index parts, index position) {
+    const auto interval_at = [](index extent, index parts, index position) {
         const index longer = extent % parts;
         const index shorter = extent / parts;
         return position < longer * (shorter + 1) ? position / (shorter + 1) : (position - longer) / shorter;
     };
     // Number of the cell that has a position, among those that are not empty.
     const auto cell_at = [&](index position) {
-        const index part = part_at(side.extent, side.parts, position);
+        const index part = interval_at(side.extent, side.parts, position);
         if (side.pieces == 1) {
             return part;
         }
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
         const interval whole = side.part(int(part));
         return longer * std::min<index>(side.pieces, shorter + 1) +
                (part - longer) * std::min<index>(side.pieces, shorter) +
-               part_at(whole.size(), side.pieces, position - whole.begin);
+               interval_at(whole.size(), side.pieces, position - whole.begin);
     };
     return double(cell_at(held.end - 1) - cell_at(held.begin) + 1);
 }

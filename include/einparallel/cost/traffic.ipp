@@ -158,7 +158,7 @@ public:
     EINPARALLEL_INLINE static counted_region region(const box& of, std::size_t element_bytes) {
         return {double(of.size()), element_bytes};
     }
-    EINPARALLEL_INLINE void slice(label_id along, int calls) {
+    EINPARALLEL_INLINE void calls_along(label_id along, int calls) {
         compute_ = (compute_ + touch_seconds(touched_again(work_, along, calls))) / calls;
     }
     static buffer_id add(const counted_region& /*region*/, std::size_t /*element_bytes*/) { return no_buffer; }
@@ -193,7 +193,7 @@ public:
         add_step(now, int(tree_rounds(ring.size())));
     }
 
-    /// Parts of workers differ by one index: the larger ones come first.
+    /// Shares of workers differ by one index: the larger ones come first.
     void for_each_worker(step& now, const task& work, auto visit) {
         const int workers = work.ranks.size() - 1;
         const auto label = std::size_t(work.ranks.axes.front().label);

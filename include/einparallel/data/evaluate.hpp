@@ -23,7 +23,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
+EINPARALLEL_INLINE void evaluate_into_memory(context& world, const options& asked, std::span<const binding> outputs);
 
 template <class... Arguments>
 struct other_than_bindings : refused {
@@ -100,7 +100,7 @@ detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no
 /// @throws error, the same on every rank
 template <std::same_as<binding>... More>
 void evaluate_into(context& world, const options& asked, const binding& output, const More&... more) {
-    detail::evaluate_in_place(world, asked, std::array{output, more...});
+    detail::evaluate_into_memory(world, asked, std::array{output, more...});
 }
 /// The same with the default options.
 template <std::same_as<binding>... More>

@@ -28,7 +28,7 @@ EINPARALLEL_SELDOM bool is_pinned_to_blocks(const binding& output) {
            });
 }
 
-EINPARALLEL_SELDOM void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
+EINPARALLEL_SELDOM void evaluate_into_memory(context& world, const options& asked, std::span<const binding> outputs) {
     struct pinned_outputs {
         std::vector<vertex*> pinned{};
         ~pinned_outputs() {

@@ -63,9 +63,9 @@ public:
         const std::size_t before = cache.transfers.bytes_sent();
         call_.moves().replay(cache.space, cache.transfers, cache.scratch.data(), watch, failure, again);
         const std::size_t sent = cache.transfers.bytes_sent() - before;
-        std::vector<results::part> parts;
+        std::vector<results::part> outputs;
         timed_span agreeing(seen, activity::agree, 0);
-        failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(); }) : failure;
+        failure = failure.empty() ? failure_of("run", [&] { outputs = outputs_.collect(); }) : failure;
         if (seen != nullptr && call_.is_on_device() && failure.empty()) {
             failure = failure_of("run", [&] { seen->add_watched(cache.space.watched(), watched_from); });
         }
@@ -79,7 +79,7 @@ public:
         if (seen != nullptr) {
             seen->share(world.control);
         }
-        return {std::move(parts), sent, extra};
+        return {std::move(outputs), sent, extra};
     }
 
 private:

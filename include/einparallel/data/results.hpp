@@ -1,5 +1,5 @@
 #pragma once
-// What a run returns: this rank's parts of the outputs.
+// What a run returns: this rank's elements of the outputs.
 
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/graph/tensor.hpp>
@@ -43,14 +43,14 @@ public:
     /// Of no run.
     results() = default;
     /// For the executor.
-    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent)
-        : parts_(std::move(parts)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
+    results(std::vector<part> outputs, std::size_t bytes_sent, std::size_t extra_bytes_sent)
+        : outputs_(std::move(outputs)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
 
     /// The output that `made` stands for. Local.
     /// @throws error where the plan was made for other outputs
     template <class T, std::size_t Rank>
     [[nodiscard]] distributed<T, Rank> get(const tensor<T, Rank>& made) const {
-        for (const part& each : parts_) {
+        for (const part& each : outputs_) {
             if (made.node() != nullptr &&
                 detail::any_in(each.made_by, [&](const auto& by) { return by.lock() == made.node(); })) {
                 return typed<T, Rank>(each);
@@ -64,22 +64,22 @@ public:
     /// Output number `position`, in the order in which decompose() was given them. Local.
     template <class T, std::size_t Rank>
     [[nodiscard]] distributed<T, Rank> at(std::size_t position) const {
-        detail::require(position < parts_.size(),
-                        {"results: there is no output ", position, ", the plan has ", parts_.size()});
-        return typed<T, Rank>(parts_[position]);
+        detail::require(position < outputs_.size(),
+                        {"results: there is no output ", position, ", the plan has ", outputs_.size()});
+        return typed<T, Rank>(outputs_[position]);
     }
 
     /// The one output of a plan. Local.
     /// @throws error where the plan has several, or one of another type
     template <class T, std::size_t Rank>
     operator distributed<T, Rank>() const {  // implicit by design: ep::distributed<double, 2> z = plan.run(world);
-        detail::require(parts_.size() == 1,
-                        {"results: the plan has ", parts_.size(), " outputs, choose one with get()"});
-        return typed<T, Rank>(parts_.front());
+        detail::require(outputs_.size() == 1,
+                        {"results: the plan has ", outputs_.size(), " outputs, choose one with get()"});
+        return typed<T, Rank>(outputs_.front());
     }
 
     /// Number of outputs.
-    [[nodiscard]] std::size_t size() const { return parts_.size(); }
+    [[nodiscard]] std::size_t size() const { return outputs_.size(); }
 
     /// Element bytes that this rank handed to MPI for others: what plan.bytes_sent(rank) says.
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
@@ -102,7 +102,7 @@ private:
         return distributed<T, Rank>(each.here);
     }
 
-    std::vector<part> parts_;
+    std::vector<part> outputs_;
     std::size_t bytes_sent_ = 0;
     std::size_t extra_bytes_sent_ = 0;
 };

@@ -57,10 +57,10 @@ public:
 
     /// The results that the run returns; notes those that deliver() has to move. Local; throws.
     EINPARALLEL_SELDOM std::vector<results::part> collect() {
-        std::vector<results::part> parts(targets_.size());
+        std::vector<results::part> outputs(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
-            auto& [made_by, here] = parts[position];
+            auto& [made_by, here] = outputs[position];
             made_by.assign(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
             const local_tensor* const into = targets_[position];
@@ -83,7 +83,7 @@ public:
                 here = *into;
             }
         }
-        return parts;
+        return outputs;
     }
 
     /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.

@@ -68,7 +68,7 @@ struct other_than_value : binding, refused {
     static_assert(fits<Arguments...>, "ep::bind: the placeholder comes first, then its value: ep::bind(X, x)");
 };
 template <class... Arguments>
-struct other_than_place : binding, refused {
+struct other_than_target : binding, refused {
     static_assert(
         fits<Arguments...>,
         "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which an array or "
@@ -210,7 +210,7 @@ template <class T, std::size_t Rank>
 }
 /// Other arguments: refused.
 template <class... Arguments>
-detail::other_than_place<Arguments...> into(const Arguments&... /*arguments*/);
+detail::other_than_target<Arguments...> into(const Arguments&... /*arguments*/);
 
 }  // namespace EINPARALLEL_WAY
 

@@ -278,7 +278,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
         all.push_back({iota_vertex(work.indices[each].extent), {&positions[each], 1}});
     }
     if (old != nullptr) {
-        // Read as views, which no ring brings piece by piece: what is named twice is seen where all are together.
+        // Read as views, which no ring hands round piece by piece: what is named twice is seen where all are together.
         for (auto& [read, labels] : all) {
             read = read->is_view() ? read : view_vertex(read, {}, {}, whole_box(read->bounds).sides);
         }

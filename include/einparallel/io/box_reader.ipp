@@ -16,7 +16,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One call. The dimensions are kept in the file's own order, the slowest first, whatever order the array has: a
-/// Fortran file is the C file of the transposed array, read in chunks and turned round in memory.
+/// Fortran file is the C file of the transposed array, read in tiles and turned round in memory.
 EINPARALLEL_INLINE class box_reader {
 public:
     /// `bounds`: the array's extents; `region` lies inside them. `data_offset`: where its first element is.
@@ -118,8 +118,8 @@ private:
         return destination;
     }
 
-    /// A Fortran file: chunks that fit into the staging memory are read in the file's order and then turned round.
-    /// A chunk is long in the file's fastest dimension, for few reads, and at least a cache line long in its slowest
+    /// A Fortran file: tiles that fit into the staging memory are read in the file's order and then turned round.
+    /// A tile is long in the file's fastest dimension, for few reads, and at least a cache line long in its slowest
     /// one, which is the destination's fastest.
     void read_turned(std::byte* destination) {
         const std::size_t rank = region_.size();
@@ -139,11 +139,11 @@ private:
         for (std::size_t dimension = 1; dimension < rank; ++dimension) {
             strides[dimension] = strides[dimension - 1] * region_[dimension - 1].size();
         }
-        for_each_tile(region_, lengths, [&](const sides& chunk) {
-            const box whole{chunk};
+        for_each_tile(region_, lengths, [&](const sides& tile) {
+            const box whole{tile};
             const index offset = offset_of(whole, {region_}, strides);
             staging_.resize(bytes_of(whole.size()));
-            read_in_file_order(chunk, staging_.data());
+            read_in_file_order(tile, staging_.data());
             copy_box(extents_of(whole), std::size_t(bytes_), destination + offset * bytes_, strides, staging_.data(),
                      dense_strides(whole));
         });

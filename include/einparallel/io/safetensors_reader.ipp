@@ -39,7 +39,7 @@ public:
             }
         });
         header.end();
-        check_places();
+        check_offsets();
         return std::move(contents_);
     }
 
@@ -119,7 +119,7 @@ private:
     }
 
     /// Tensors lie one behind the other and fill the file.
-    void check_places() {
+    void check_offsets() {
         sort_range(offsets_);
         index end = 0;
         const std::string* before = nullptr;

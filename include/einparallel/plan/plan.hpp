@@ -1,5 +1,5 @@
 #pragma once
-// The TaskGraph: who does which part of every vertex. A value, computable for any number of ranks without MPI.
+// The TaskGraph: who computes which share of every vertex. A value, computable for any number of ranks without MPI.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>

@@ -36,7 +36,7 @@ EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<d
 struct calibration_sizes {
     std::size_t message_bytes = std::size_t{4} << 20U;
     index product = 512;    ///< side of the largest
-    index step_side = 256;  ///< of the matrix that a ring's step multiplies slices with
+    index step_side = 256;  ///< of the matrix that a ring's step multiplies pieces with
     index transposed = 0;   ///< side of the largest matrix; 0: operations_per_touch is not measured
 };
 
@@ -85,9 +85,10 @@ private:
 
     void allocate() {
         const index square = sizes_.product * sizes_.product;
-        const index slices = std::max({square, step_rows * sizes_.step_side, sizes_.transposed * sizes_.transposed});
+        const index most_elements =
+            std::max({square, step_rows * sizes_.step_side, sizes_.transposed * sizes_.transposed});
         const auto message = index(sizes_.message_bytes / sizeof(double));
-        memory_ = {filled(slices, 0.5), filled(square, 0.25), filled(slices, 0.0), filled(message, 1.0),
+        memory_ = {filled(most_elements, 0.5), filled(square, 0.25), filled(most_elements, 0.0), filled(message, 1.0),
                    filled(message, 0.0)};
         flight_.reserve(step_of({.bytes = sizes_.message_bytes}).messages());
         samples_.reserve(most_rounds);
@@ -157,9 +158,9 @@ private:
     program_replay step_of(const step_load& load) const {
         const box sent{{{0, index(load.bytes / sizeof(double))}}};
         const box square{{{0, load.side}, {0, load.side}}};
-        const box slice{{{0, load.rows}, {0, load.side}}};
+        const box tall{{{0, load.rows}, {0, load.side}}};
         program made;
-        for (const box& each : {slice, square, slice, sent, sent}) {
+        for (const box& each : {tall, square, tall, sent, sent}) {
             made.add_buffer(each, sizeof(double));
         }
         const int half = (ranks_ + 1) / 2;

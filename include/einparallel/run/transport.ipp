@@ -201,7 +201,7 @@ public:
             }
         }
         has_arrived_ = has_arrived_ || (flight_.poll() && is_out);
-        while (passes_host_ && brought_in_ < std::min(flight_.arrived(), step_->receives.size())) {
+        while (passes_host_ && unloaded_ < std::min(flight_.arrived(), step_->receives.size())) {
             copy_in_next();
         }
         if (has_arrived_) {
@@ -219,7 +219,7 @@ public:
                 attempt([&] { space_.finish(copied_out_[sent_]); });
                 send_next();
             }
-            while (passes_host_ && brought_in_ < step_->receives.size()) {
+            while (passes_host_ && unloaded_ < step_->receives.size()) {
                 flight_.wait_next();
                 copy_in_next();
             }
@@ -227,7 +227,7 @@ public:
             under_way_.reset();
         }
         copied_out_.clear();
-        sent_ = brought_in_ = 0;
+        sent_ = unloaded_ = 0;
         attempt([&] { given_ = space_.given(); });
         if (failure_ != nullptr) {
             std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -260,7 +260,7 @@ private:
 
     /// Messages that arrive are the first ones in flight.
     EINPARALLEL_SELDOM void copy_in_next() {
-        const message& next = step_->receives[brought_in_++];
+        const message& next = step_->receives[unloaded_++];
         attempt([&] {
             copied_in_[side_] =
                 space_.copy_in((*messages_)[next].copied(start_of(next), in_[side_].data(), false), given_);
@@ -285,7 +285,7 @@ private:
     memory_block out_;
     std::vector<work_token> copied_out_;  ///< by message that leaves through the host
     std::size_t sent_ = 0;                ///< of those
-    std::size_t brought_in_ = 0;          ///< of the others
+    std::size_t unloaded_ = 0;            ///< of the others
     std::exception_ptr failure_;
     transfers flight_;  ///< its destructor completes what uses the memory above
 };

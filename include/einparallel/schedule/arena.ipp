@@ -100,7 +100,7 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 /// serves buffers of very different sizes; in order of time serves rings; and in order of time with nearly equal sizes
 /// made equal serves rings whose pieces differ by a slice, where a small one would leave a gap that the next large
 /// one does not fit in.
-EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
+EINPARALLEL_INLINE arena_plan lay_well(arena_request request) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
     const std::size_t aim = *std::max_element(alive.begin(), alive.end());
     const std::vector<std::size_t> bytes = request.bytes;  // as they are before any is made equal to another
@@ -133,8 +133,8 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
 }
 
 /// Gives the buffers offsets in one arena, but for those outside.
-EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<lifetime> alive,
-                                        function_ref<bool(buffer_id)> outside) {
+EINPARALLEL_INLINE arena_plan lay_all(const program& of_rank, std::vector<lifetime> alive,
+                                      function_ref<bool(buffer_id)> outside) {
     const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
     const std::size_t count = of_rank.buffers.size();
     arena_request request{std::move(alive), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
@@ -145,7 +145,7 @@ EINPARALLEL_INLINE arena_plan place_all(const program& of_rank, std::vector<life
             request.ordered.push_back(number);
         }
     }
-    arena_plan planned = place_well(std::move(request));
+    arena_plan planned = lay_well(std::move(request));
     for (std::size_t number = 0; number < count; ++number) {
         if (lenders[number] != no_buffer) {
             planned.offsets[number] =
@@ -204,7 +204,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
 }
 
 EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
-    return detail::place_all(of_rank, lifetimes_of(of_rank), outside);
+    return detail::lay_all(of_rank, lifetimes_of(of_rank), outside);
 }
 
 EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed) {
@@ -213,7 +213,7 @@ EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function
         return borrowed(number) || of_rank.is_result(number) || alive[std::size_t(number)].kept;
     };
     program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0},
-                      detail::place_all(of_rank, alive, is_elsewhere)};
+                      detail::lay_all(of_rank, alive, is_elsewhere)};
     for (std::size_t number = 0; number < alive.size(); ++number) {
         const auto buffer = buffer_id(number);
         made.results += of_rank.is_result(buffer) ? of_rank[buffer].bytes() : 0;

@@ -30,7 +30,7 @@ EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>&
 void feed_workers(auto& sink, const task& work, buffer_id output) {
     const int phases = work.feed.slices + 2;
     const interval own = fed_ranges(work, work.feed.master)[std::size_t(work.feed.label)];
-    sink.slice(work.feed.label, phases);
+    sink.calls_along(work.feed.label, phases);
     for (int turn = 0; turn < phases; ++turn) {
         sink.repeat(compute_phase, turn, turn + 1, [&](auto& now, int) {
             sink.contract(now, {work.feed.label}, sink.region({{block_of(own, phases, turn)}}, 0), output,

@@ -285,7 +285,7 @@ private:
     }
 
     void cut(const chain& made, int strips, step& into) {
-        const auto part_of = [&](std::size_t number, int strip) {
+        const auto buffer_of_strip = [&](std::size_t number, int strip) {
             buffer one = program_[made.between[number]];
             interval& side = one.region.sides[made.dimension[number]];
             side = block_of(side, strips, strip);
@@ -296,7 +296,7 @@ private:
             std::vector<buffer_id> strips_made = made.between;
             for (std::size_t number = 0; strip > 0 && number < strips_made.size(); ++number) {
                 strips_made[number] = buffer_id(program_.buffers.size());
-                program_.buffers.push_back(part_of(number, strip));
+                program_.buffers.push_back(buffer_of_strip(number, strip));
                 program_.buffers.back().lender = made.between[number];
             }
             for (const link& each : made.links) {
@@ -314,7 +314,7 @@ private:
             }
         }
         for (std::size_t number = 0; number < made.between.size(); ++number) {
-            program_[made.between[number]] = part_of(number, 0);
+            program_[made.between[number]] = buffer_of_strip(number, 0);
         }
         for (const link& each : made.links) {
             program_.steps[each.step].work.clear();

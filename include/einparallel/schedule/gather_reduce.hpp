@@ -46,10 +46,10 @@ buffer_id gather(auto& sink, const distribution& resting, std::size_t element_by
 
 /// Writes the reduction of `block`, complete when all is computed, into the rank's own piece `output`.
 /// - Where every replica has a piece: q phases, q-1 transfers, the last ⊕ after them. In phase t replica i sends the
-///   chunk of replica i-1-t straight to it and receives its own from replica i+1+t, while it adds the one that came
-///   before: q-1 messages, (q-1)/q of the block, two chunks beside block and output. Summands are combined in replica
+///   piece of replica i-1-t straight to it and receives its own from replica i+1+t, while it adds the one that came
+///   before: q-1 messages, (q-1)/q of the block, two pieces beside block and output. Summands are combined in replica
 ///   order beginning with the owner's, so the result is the same in every run.
-/// - Else every chunk comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕
+/// - Else every piece comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕
 ///   take turns.
 void reduce(auto& sink, const task& work, buffer_id block, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);

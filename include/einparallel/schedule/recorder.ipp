@@ -78,7 +78,7 @@ public:
         return {resting, resting.replicas(rank_), resting.replica_number(rank_)};
     }
     static box region(box of, std::size_t /*element_bytes*/) { return of; }
-    void slice(label_id /*along*/, int /*calls*/) {}
+    void calls_along(label_id /*along*/, int /*calls*/) {}
 
     EINPARALLEL_INLINE buffer_id add(box region, std::size_t element_bytes) {
         return program_.add_buffer(std::move(region), element_bytes);

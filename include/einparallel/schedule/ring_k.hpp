@@ -23,14 +23,14 @@ void ring_k(auto& sink, const task& work, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     const int last = 2 * ring.size() - 1;
     const auto half_of = [&](int turn) { return ring.half(1 + turn / 2, turn % 2); };
-    const auto place_of = [&](int turn, const auto& half) {
+    const auto buffer_of = [&](int turn, const auto& half) {
         return turn >= last - 1 ? output : sink.add_half(ring, (last - turn) % 3, half, output);
     };
-    sink.slice(work.form.output[*work.output.cut()], last + 1);
+    sink.calls_along(work.form.output[*work.output.cut()], last + 1);
     auto computed = half_of(0);
     buffer_id computed_in = no_buffer;
     auto arrived = half_of(0);
-    buffer_id arrived_in = place_of(0, arrived);
+    buffer_id arrived_in = buffer_of(0, arrived);
     const auto turn_round = [&](auto& now, int turn) {
         sink.contract(now, work.form.output, arrived, arrived_in,
                       turn < 2 ? write_mode::overwrite : write_mode::combine);
@@ -41,7 +41,7 @@ void ring_k(auto& sink, const task& work, buffer_id output) {
         computed_in = arrived_in;
         if (turn < last) {
             arrived = half_of(turn + 1);
-            arrived_in = place_of(turn + 1, arrived);
+            arrived_in = buffer_of(turn + 1, arrived);
         }
         if (turn >= 1 && turn < last) {
             now.receive(ring.at(1), arrived_in, arrived);

@@ -21,7 +21,7 @@ void ring_mn(auto& sink, const task& work, std::size_t travelling, buffer_id out
     const std::vector<label_id>& labels = work.form.operands[travelling];
     const label_id label = labels[*resting.cut()];
     const bool own_slices = work.form.in_output(label);
-    sink.slice(label, ring.size());
+    sink.calls_along(label, ring.size());
     const auto turn_round = [&](auto& now, int turn) {
         const buffer_id held = sink.block(travelling);
         sink.contract(now, labels, ring.piece(turn), output,

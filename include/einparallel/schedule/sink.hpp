@@ -6,7 +6,7 @@
 //                                        distance), half(distance, number), block()
 //     add(region, bytes), add_half(…)    a buffer for a region
 //     block(operand)                     the buffer in which calls find an operand
-//     slice(label, calls)                the vertex is computed in so many calls along a label
+//     calls_along(label, calls)          the vertex is computed in so many calls along a label
 //     repeat(phase, first, end, body)    body(step, turn) for every turn, in phase + turn. Turns are alike: a counter
 //                                        looks at the first one and multiplies, so that a ring of 65,536 ranks takes no
 //                                        longer to count than one of two

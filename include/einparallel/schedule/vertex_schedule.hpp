@@ -23,7 +23,7 @@ EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 
 /// Output pieces that a k ring takes of a rank's memory: the piece and three halves, two of which lie in it where they
 /// are contiguous there.
-EINPARALLEL_INLINE double pieces_of_k_ring(const task& work);
+EINPARALLEL_INLINE double chunks_of_k_ring(const task& work);
 
 /// Writes what a rank does for a task; of master–worker, what the master does. `output`: for the rank's piece of it.
 void write_vertex(auto& sink, const task& work, buffer_id output) {

@@ -17,7 +17,7 @@ EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
 
-EINPARALLEL_INLINE double pieces_of_k_ring(const task& work) {
+EINPARALLEL_INLINE double chunks_of_k_ring(const task& work) {
     return halves_are_contiguous(work.output.held_by(0), *work.output.cut()) ? 1.5 : 2.5;
 }
 

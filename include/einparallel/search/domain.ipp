@@ -300,7 +300,7 @@ private:
                 return table_->exact(bounds, ranks, labels, cut);
             }
             mesh known = ranks;
-            if (!seen_.pieces) {
+            if (!seen_.sees_places) {
                 std::erase_if(known.axes, [&](const mesh_axis& axis) { return !found_in(axis.label, labels); });
             }
             return table_->cut_like({bounds, known, labels, 0});

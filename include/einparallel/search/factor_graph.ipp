@@ -46,9 +46,9 @@ public:
                 readings[graph.inputs[number][operand]] += graph.vertices[number]->form.is_viewed(operand) ? 2 : 1;
             }
         }
-        const bool pieces = asked.objective != objective::paper || any_in(graph.vertices, [](const auto& each) {
-                                return each->constraints.without_communication;
-                            });
+        const bool sees_places = asked.objective != objective::paper || any_in(graph.vertices, [](const auto& each) {
+                                     return each->constraints.without_communication;
+                                 });
         std::vector<std::vector<tensor_user>> users(count);
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& einsum = *graph.vertices[number];
@@ -76,7 +76,7 @@ public:
                 known.back().sharing += seen.shares.back() ? 1 : 0;
             }
             seen.output = readings[number] > 0;
-            seen.pieces = pieces;
+            seen.sees_places = sees_places;
             seen.lasting = lasting.work_of(number, may_be[number].wanted);
             vertex_of_.push_back(number);
             const auto known =

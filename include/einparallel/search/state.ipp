@@ -32,7 +32,7 @@ struct seen_tensors {
     std::vector<bool> shares;    ///< whose blocks others may hold too, and all pay for together
     std::vector<place_id> from;  ///< where operands lie that lie somewhere already
     bool output = false;
-    bool pieces = true;  ///< where blocks rest counts, not only how large they are
+    bool sees_places = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
 
     friend bool operator==(const seen_tensors&, const seen_tensors&) = default;
