@@ -112,7 +112,7 @@ struct tensor_there {
         constexpr std::array<index, 1> dense{1};
         const memory_block through(space.on_host(), block.bytes());
         std::ranges::copy(elements, reinterpret_cast<T*>(through.data()));
-        space.finish(space.bring_in({count, block.data(), dense, through.data(), dense, sizeof(T)}, space.given()));
+        space.finish(space.copy_in({count, block.data(), dense, through.data(), dense, sizeof(T)}, space.given()));
     }
     /// max |there − here| / max |here|, or infinity.
     [[nodiscard]] double difference(const T* there) const {
