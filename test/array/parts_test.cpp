@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <random>
 #include <set>
 #include <string>
@@ -195,6 +198,78 @@ TEST_CASE("functions of labels on both sides run where they name no element in c
     }
     CHECK(ran > 100);
     CHECK(ran < 350);
+}
+
+TEST_CASE("products of random views of one array: right where they share nothing, else refused before a write") {
+    std::mt19937 random(5);
+    const auto between = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    int ran = 0;
+    for (int trial = 0; trial < 4000; ++trial) {
+        CAPTURE(trial);
+        std::vector<double> memory(400);
+        for (double& each : memory) {
+            each = between(-9, 9);
+        }
+        const std::vector<double> before = memory;
+        const index rows = between(1, 5);
+        const index columns = between(1, 5);
+        const index terms = between(0, 6);
+        const auto draw = [&](index height, index width, bool is_read) {
+            constexpr std::array<index, 12> steps{1, -1, 2, 3, -3, 5, 7, 8, -8, 15, 30, 0};
+            std::array<index, 2> strides{};
+            index low = 0;
+            index high = 0;
+            for (int side = 0; side < 2; ++side) {
+                strides[std::size_t(side)] = steps[std::size_t(between(0, is_read ? 11 : 10))];
+                const index reach = ((side == 0 ? height : width) - 1) * strides[std::size_t(side)];
+                low += std::min<index>(reach, 0);
+                high += std::max<index>(reach, 0);
+            }
+            const index first = between(int(-low), 399 - int(high));
+            return ep::view<double, 2>(memory.data() + first, {height, width}, strides);
+        };
+        const auto elements = [](const ep::view<double, 2>& of) {
+            std::vector<const double*> all;
+            for (index x = 0; x < of.extent(0); ++x) {
+                for (index y = 0; y < of.extent(1); ++y) {
+                    all.push_back(&of(x, y));
+                }
+            }
+            return all;
+        };
+        const ep::view<double, 2> Z = draw(rows, columns, false);
+        const ep::view<double, 2> X = draw(rows, std::max<index>(terms, 1), true);
+        const ep::view<double, 2> Y = draw(std::max<index>(terms, 1), columns, true);
+        const ep::view<double, 2> x(X.data(), {rows, terms}, X.strides());
+        const ep::view<double, 2> y(Y.data(), {terms, columns}, Y.strides());
+        std::set<const double*> written;
+        bool is_wrong = false;
+        for (const double* each : elements(Z)) {
+            is_wrong = !written.insert(each).second || is_wrong;  // two elements are one
+        }
+        for (const ep::view<double, 2>& read : {x, y}) {
+            for (const double* each : elements(read)) {
+                is_wrong = is_wrong || written.count(each) > 0;
+            }
+        }
+        const bool adds = trial % 2 == 1;
+        std::vector<double> expected = memory;
+        for (index a = 0; !is_wrong && a < rows; ++a) {
+            for (index b = 0; b < columns; ++b) {
+                double sum = 0;
+                for (index c = 0; c < terms; ++c) {
+                    sum += x(a, c) * y(c, b);
+                }
+                expected[std::size_t(&Z(a, b) - memory.data())] = adds ? Z(a, b) + sum : sum;
+            }
+        }
+        const std::string said =
+            sentence_of([&] { adds ? void(Z(i, k) += x(i, j) * y(j, k)) : void(Z(i, k) = x(i, j) * y(j, k)); });
+        CHECK(said.empty() != is_wrong);
+        CHECK(memory == (is_wrong ? before : expected));
+        ran += is_wrong ? 0 : 1;
+    }
+    CHECK(ran > 500);
 }
 
 }  // namespace parts_test
