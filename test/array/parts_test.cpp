@@ -39,7 +39,7 @@ bool equal(const auto& a, const auto& b) {
 }
 
 bool is_refused(const auto& statement) {
-    return sentence_of(statement).find("the output is also an operand") != std::string::npos;
+    return sentence_of(statement).find("the output shares elements with an operand") != std::string::npos;
 }
 
 }  // namespace

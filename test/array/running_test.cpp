@@ -113,7 +113,7 @@ TEST_CASE("a running sum is the sum up to an index, written out") {
     ep::array<double, 1> sums({7});
     sums(t) = ep::cumsum(t, square(t, t));
     CHECK(sums(6) == doctest::Approx(diagonal).epsilon(1e-13));
-    CHECK(sentence_of([&] { X(t, j) = ep::cumsum(t, X(t, j)); }).find("the output is also an operand") !=
+    CHECK(sentence_of([&] { X(t, j) = ep::cumsum(t, X(t, j)); }).find("the output shares elements with an operand") !=
           std::string::npos);
 }
 

@@ -326,7 +326,7 @@ TEST_CASE("what is wrong with data is one sentence, and nothing is written") {
     CHECK(W(0, 0) == 1);
     const ep::array<int, 1> place{1, 2};
     CHECK(sentence_of([&] { Y(i, d) = Y(place(i) - 1, d); }) ==
-          "einsum: the output is also an operand: give the result memory of its own");
+          "einsum: the output shares elements with an operand: give the result memory of its own");
     const ep::array<int, 1> three{1, 2, 3};
     CHECK(sentence_of([&] { Y(i, d) = W(three(i), d); }) ==
           "einsum: label i has extent 2 in the output and 3 in operand 2");

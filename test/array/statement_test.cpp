@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(matrices, "the same element is read and written in place; anyt
     fill(Q, 9);
     const ep::array<double, 2> kept = Q;
     const auto refused = [&](auto statement) {
-        CHECK(sentence_of(statement).find("the output is also an operand") != std::string::npos);
+        CHECK(sentence_of(statement).find("the output shares elements with an operand") != std::string::npos);
         CHECK(std::equal(Q.data(), Q.data() + Q.size(), kept.data()));
     };
     refused([&] { Q(i, k) = Q(i, j) * Q(j, k); });

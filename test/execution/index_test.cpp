@@ -248,8 +248,8 @@ TEST_CASE("what cannot be read is one sentence at decompose") {
     Z(i) = X(i);
     Z(2 * i) += ep::generate<double>({2}, ep::uniform(1))(i);
     CHECK(said() ==
-          "decompose: einsum: on the left of what is recorded a label stands with 1 or -1 in some dimension: elsewhere "
-          "an integer tensor of indices says where elements go");
+          "decompose: einsum: on the left of a recorded tensor each label stands with 1 or -1 in some dimension; every "
+          "second row, Z(2 * i, j), is written by an integer tensor of indices: Z(row(i), j)");
     Z = {};
     Z(i + 1) = X(i);
     CHECK(said() == "decompose: a tensor was used before anything was assigned to it");

@@ -197,6 +197,8 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                                     std::to_string(limit)) != std::string::npos);
                 limited.memory_limit = std::stoull(sentence.substr(sentence.find(" needs ") + 7));
                 CHECK_NOTHROW(static_cast<void>(decompose_vertices(limited, {chain})));  // what it needs is enough
+                --limited.memory_limit;                                                  // and no search finds less
+                CHECK_THROWS_AS(static_cast<void>(decompose_vertices(limited, {chain})), error);
                 CHECK(sentence.rfind("decompose: v", 0) == 0);
                 break;
             }

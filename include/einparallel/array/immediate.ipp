@@ -84,8 +84,8 @@ EINPARALLEL_INLINE bool is_read_in_place(const strided_block& output, const stri
 EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_leaf& leaf) {
     check_readable(leaf.block);
     require((leaf.in_place && is_read_in_place(output, leaf.block)) || !overlap(output, leaf.block),
-            {"einsum: the output is also an operand",
-             leaf.in_place ? " and is not read element for element where it is written" : "",
+            {"einsum: the output shares elements with an operand",
+             leaf.in_place ? " that is not read element for element where it is written" : "",
              ": give the result memory of its own"});
 }
 

@@ -168,14 +168,27 @@ namespace einparallel {
 EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
-    const auto plan_of = [&](const detail::einsum_graph& ordered) {
-        return asked.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, asked)}
-                                       : detail::plan_within(ordered, asked);
+    const auto found_within = [&](const options& limits) {
+        const auto plan_of = [&](const detail::einsum_graph& ordered) {
+            return limits.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, limits)}
+                                            : detail::plan_within(ordered, limits);
+        };
+        return asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of)
+                                               : detail::computed_again(graph, plan_of(graph), plan_of);
     };
-    detail::limited_plan found =
-        asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
-    if (asked.order != order::best_plan) {
-        found = detail::computed_again(std::move(graph), std::move(found), plan_of);
+    detail::limited_plan found = found_within(asked);
+    for (bool is_less = found.excess > 0; is_less && found.excess > 0;) {  // a looser limit may lead to a smaller plan
+        options looser = asked;
+        looser.memory_limit += found.excess - 1;
+        detail::limited_plan other = found_within(looser);
+        is_less = other.excess == 0;
+        if (is_less) {
+            plan_builder::made_for(other.made, asked, found.made.lower_bound());
+            const auto held = detail::most_held(other.made, detail::heaviest_ranks(graph, other.made.processes()));
+            const auto most = std::max_element(held.begin(), held.end());
+            found = {std::move(other.made), std::max(*most, asked.memory_limit) - asked.memory_limit,
+                     std::size_t(most - held.begin())};
+        }
     }
     if (found.excess > 0) {
         detail::refuse(

@@ -128,7 +128,8 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
     const double least = shown.lower_bound().value_or(cost);
     note(cost > least * (1 + 1e-9),
          {"the search was not exact, ",
-          least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one"
+          least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one" +
+                          (shown.asked().memory_limit > 0 ? " without a memory limit" : "")
                     : std::string("there may be a plan that costs less"),
           "; more options.effort looks further"});
     return written;
