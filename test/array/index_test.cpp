@@ -532,7 +532,7 @@ TEST_CASE("arrays one behind the other") {
     middle(i) = ep::concatenate(0, left, right)(2 * i + 1);  // between what is read, and not read
     CHECK(middle(0) == 1);
     CHECK(middle(1) == 2);
-    CHECK(sentence_of([&] { right(i) = ep::concatenate(0, left, right)(i + 1); }).find("einsum: the output is also") ==
+    CHECK(sentence_of([&] { right(i) = ep::concatenate(0, left, right)(i + 1); }).find("einsum: the output shares") ==
           0);
     out(i) = ep::concatenate(0, ep::array<double, 1>{1, 2}, left, ep::array<double, 1>{3, 4})(5 - i);
     CHECK(out(0) == 4);
