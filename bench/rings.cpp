@@ -236,7 +236,7 @@ void batch(comparison& all, const std::string& type, index side) {
                      every, [](const auto& x, const auto& y) { return ep::einsum<"bij,bjk->bik">(x, y); });
 }
 
-/// c0 m0 k0 k1 m1, c0 n0 k0 n1 k1 -> c0 m0 n0 n1 m1 (Distributed einsum_ir, §6.2)
+/// c0 m0 k0 k1 m1, c0 n0 k0 n1 k1 -> c0 m0 n0 n1 m1 (thesis §6.2)
 template <class T>
 void thesis(comparison& all, const std::string& type, index outer) {
     constexpr index inner = 70;

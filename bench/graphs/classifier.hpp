@@ -56,8 +56,8 @@ classifier<typename Inputs::value_type> build_classifier(const classifier_sizes&
     activated(b, h) = relu(hidden(b, h));
     scores(b, l) = activated(b, h) * W2(h, l);
 
-    // The steps of the paper's softmax (§3), for the logarithm of a probability that is 0 in floating point is still a
-    // number this way.
+    // The steps of the paper's softmax (EinDecomp §3), for the logarithm of a probability that is 0 in floating point
+    // is still a number this way.
     largest(b) = ep::max(scores(b, l));
     exponentials(b, l) = exp(scores(b, l) - largest(b));
     sums(b) = exponentials(b, l);

@@ -43,7 +43,7 @@ private:
     std::vector<std::pair<std::string, std::string>> required_;
 };
 
-/// The class of a label in a binary einsum X, Y → Z, from DESIGN's table.
+/// The class of a label in a binary einsum X, Y → Z: the table of classes in examples/pages/placements.md.
 [[nodiscard]] std::string class_of(bool in_x, bool in_y, bool in_z);
 
 }  // namespace differential

@@ -1,4 +1,4 @@
-// The sharding rules of einsums, as worked in papers/sharding-with-einsum.
+// The sharding rules of einsums, as worked in Sharding with einsum (examples/pages/papers.md).
 
 #include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/einsum_spec.hpp>

@@ -10,7 +10,7 @@
 
 namespace einparallel::detail {
 
-/// The same bytes as std::complex<T>; the functors of operators.hpp compute with it.
+/// The same bytes as std::complex<T>; the functors of notation/operations/operators.hpp compute with it.
 template <class T>
 class complex_pair {
 public:

@@ -1,5 +1,5 @@
 #pragma once
-// Placements: how one tensor lies along one axis of a mesh (papers/sharding-with-einsum; DESIGN §6).
+// Placements: how one tensor lies along one axis of a mesh (Sharding with einsum).
 
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -43,7 +43,7 @@ struct axis_placements {
     friend bool operator==(const axis_placements&, const axis_placements&) = default;
 };
 
-/// The table of DESIGN §6 for one axis of an einsum's mesh.
+/// How the tensors of an einsum lie along one axis of its mesh: the table in examples/pages/placements.md.
 EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, const mesh_axis& axis);
 
 namespace detail {
@@ -76,7 +76,7 @@ constexpr std::optional<placement> propagated(std::span<const placement> along, 
 /// How the result of an einsum of products lies along one axis of a mesh where its operands lie so: Replicate of
 /// Replicate; Shard of a label that every operand which has it is cut along, and Partial where the result lacks it; of
 /// one Partial, the others being Replicate, Partial. None where an operand has to be redistributed first
-/// (papers/sharding-with-einsum). `einsum`: an einsum_form, or einsum_spec<"ij,jk->ik">(), of which the result is a
+/// (Sharding with einsum). `einsum`: an einsum_form, or einsum_spec<"ij,jk->ik">(), of which the result is a
 /// constant, and id<"j"> the label's number.
 template <class Einsum>
 constexpr std::optional<placement> propagated(const Einsum& einsum, std::span<const placement> operands) {

@@ -16,7 +16,7 @@
 
 namespace einparallel {
 
-/// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
+/// What a label means to a parallel run. x_only and y_only are contracted labels of a single operand.
 /// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.
 class label_class {
 public:

@@ -1,7 +1,7 @@
 #pragma once
 // Plans by hand: somebody else says how every vertex is cut; axis orders, rings and costs are found as for EinDecomp's
-// own plans, so that the two can be compared, and run. The rules of those that the EinDecomp paper's experiments
-// compare with (§9.2).
+// own plans, so that the two can be compared, and run. The rules of those that the paper's experiments compare with
+// (EinDecomp §9.2).
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/tensor.hpp>

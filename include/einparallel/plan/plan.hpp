@@ -160,7 +160,7 @@ public:
     /// For the room that runs.
     void set_number(std::uint64_t number) { making_.number = number; }
 
-    /// Carries the plan out on a context: see run/execute.hpp.
+    /// Carries the plan out on a context: see data/execute.hpp.
     template <class... Arguments, class Way = detail::way>
     auto run(Arguments&&... arguments) const {
         constexpr bool fits = requires {

@@ -79,7 +79,7 @@ inline constexpr bool asserts = false;
 inline constexpr bool asserts = true;
 #endif
 
-struct kept_transfer;  // run/run_inputs.ipp
+struct kept_transfer;  // data/run_inputs.ipp
 
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {

@@ -1,6 +1,6 @@
 #pragma once
 // Sums that are left unfinished: an einsum whose operands, or whose output, come in summands that still have to be
-// added up (Partial carried across vertices, papers/sharding-with-einsum).
+// added up (Partial carried across vertices, Sharding with einsum).
 
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/box.hpp>

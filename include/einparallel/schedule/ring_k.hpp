@@ -1,6 +1,5 @@
 #pragma once
-// The k ring: the output's chunks travel while the arithmetic goes on (thesis §5.3, algorithm 4 as corrected in
-// DESIGN §7).
+// The k ring: the output's chunks travel while the arithmetic goes on (thesis §5.3, algorithm 4, corrected).
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>

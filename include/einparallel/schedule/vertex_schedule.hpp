@@ -1,6 +1,6 @@
 #pragma once
 // The schedule of one vertex: gather what does not travel, contract while something travels, reduce what is still
-// partial (DESIGN §7).
+// partial.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/feed.hpp>

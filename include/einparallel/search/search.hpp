@@ -4,12 +4,12 @@
 // Where to change what:
 //   a fourth objective         cost/objective.hpp; domain::cost_of and move_cost::between; least_cost::of, a
 //                              bound of the former by the partition vector alone; plan::objective_cost, what it adds up
-//                              in planned_vertex and plan_builder; names.ipp, check_options in decompose.ipp. One that
-//                              counts messages or the busiest rank also where decompose.ipp makes a place_table, which
-//                              else adds up elements only. Who compares with objective::time besides lets fewer ranks
-//                              compete, or has costs depend on how blocks rest or on what travels
-//   a new term of the machine  cost/machine.hpp (with its describe), machine_text in names.ipp; cost/traffic.ipp for
-//                              work, and least_cost::of, which must stay below it; redistribution_seconds
+//                              in planned_vertex and plan_builder; plan/names.ipp, check_options in plan/decompose.ipp.
+//                              One that counts messages or the busiest rank also where plan/decompose.ipp makes a
+//                              place_table, which else adds up elements only. Who compares with objective::time besides
+//                              lets fewer ranks compete, or has costs depend on how blocks rest or on what travels
+//   a new term of the machine  cost/machine.hpp (with its describe), machine_text in plan/names.ipp; cost/traffic.ipp
+//                              for work, and least_cost::of, which must stay below it; redistribution_seconds
 //                              for moves
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
 //                              plan/constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
@@ -18,7 +18,7 @@
 //                              its answers is exact
 //   who shares which copy      cost/copies.hpp: what programs do, plans add up and memory_search.ipp holds
 //   what memory is counted     cost/memory.ipp of a vertex's work, plan/memory.ipp of a plan
-//   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
+//   another solver             solver/solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
 //                              which of them fit together under a memory limit, and in which order; plan/decompose.ipp
 //                              puts the stages together, plan/plan.ipp writes the plan

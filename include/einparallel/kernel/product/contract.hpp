@@ -19,7 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · … · Xr[ℓr], every tensor of type T. Labels of extent 1 are dropped, labels adjacent in
 /// every tensor are fused, labels of a single operand are summed before the product; two operands become a blocked
 /// matrix product on the fused labels, packed straight from the strided tensors. More than two operands are one loop
-/// nest: their order is chosen above (contraction_order.hpp).
+/// nest: their order is chosen above (order/contraction_order.hpp).
 /// Overwriting never reads the output. An output that is the same memory as an operand, label for label, may be
 /// overwritten where nothing is contracted.
 /// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,

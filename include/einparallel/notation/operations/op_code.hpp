@@ -191,7 +191,7 @@ constexpr std::string_view taken(std::string_view& text, std::string_view end = 
 }
 
 /// What there is to say of a ⊕, once. The derivative is of ⊕ a by a, as of an operation; where there is none,
-/// backward.ipp has it.
+/// graph/gradient/backward.ipp has it.
 struct reduction_row {
     reduction by;
     std::string_view word;
