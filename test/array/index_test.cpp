@@ -359,7 +359,8 @@ TEST_CASE("what cannot be is one sentence, and nothing is written") {
         {sentence_of([&] { fresh(i) = ep::padded(A, {-1}, {0}, 0.0)(i); }),
          "ep::padded: a negative number of elements before or after"},
         {sentence_of([&] { A(i + 1) = 2 * A(i); }), "einsum: the output shares elements with an operand"},
-        {sentence_of([&] { A(i) = ep::padded(A, {1}, {1}, 0.0)(i + 1); }), "einsum: the output shares elements with an operand"},
+        {sentence_of([&] { A(i) = ep::padded(A, {1}, {1}, 0.0)(i + 1); }),
+         "einsum: the output shares elements with an operand"},
     };
     for (const auto& [got, expected] : said) {
         CHECK(got.substr(0, expected.size()) == expected);
