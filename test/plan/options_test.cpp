@@ -2,6 +2,11 @@
 
 #include "graphs.hpp"
 
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/tensor_leaves.hpp>
+#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/label.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -222,6 +227,25 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     check_refused({.memory_limit = 16}, {bytes},
                   "decompose: v2 needs 129 bytes on a rank in the smallest plan found, with all that is "
                   "held beside it; options.memory_limit is 16");
+}
+
+TEST_CASE("a limit below everything is refused, also where what is kept over runs depends on the limit") {
+    EINPARALLEL_LABELS(b, s, t, d, e);
+    const auto Q = placeholder<double>({3, 1, 2});
+    const auto K = placeholder<double>({3, 1, 2});
+    const auto V = placeholder<double>({3, 1, 2});
+    const auto P = placeholder<int>({});
+    tensor<double, 3> S;
+    tensor<double, 3> E;
+    tensor<double, 3> O;
+    S(b, s, t) = where(iota(t) <= iota(s) + P(), sum(d, Q(b, s, d) * K(b, t, d)), -30.0);
+    E(b, s, t) = exp(S(b, s, t) - max(t, S(b, s, t)));
+    O(b, s, e) = sum(t, E(b, s, t) * V(b, t, e)) / sum(t, E(b, s, t));
+    for (const std::size_t limit : {1, 129, 200}) {
+        for (const std::size_t runs : {1, 3}) {
+            CHECK_THROWS_AS(static_cast<void>(decompose({.memory_limit = limit, .runs = runs}, O)), error);
+        }
+    }
 }
 
 TEST_CASE("a callback sees the rounds of a search, and what it throws ends it") {

@@ -177,18 +177,18 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
                                                : detail::computed_again(graph, plan_of(graph), plan_of);
     };
     detail::limited_plan found = found_within(asked);
-    for (bool is_less = found.excess > 0; is_less && found.excess > 0;) {  // a looser limit may lead to a smaller plan
+    while (found.excess > 0) {  // a looser limit may lead the search to a smaller plan
+        const std::size_t needed = asked.memory_limit + found.excess;
         options looser = asked;
-        looser.memory_limit += found.excess - 1;
-        detail::limited_plan other = found_within(looser);
-        is_less = other.excess == 0;
-        if (is_less) {
-            plan_builder::made_for(other.made, asked, found.made.lower_bound());
-            const auto held = detail::most_held(other.made, detail::heaviest_ranks(graph, other.made.processes()));
-            const auto most = std::max_element(held.begin(), held.end());
-            found = {std::move(other.made), std::max(*most, asked.memory_limit) - asked.memory_limit,
-                     std::size_t(most - held.begin())};
+        looser.memory_limit = needed - 1;
+        const detail::limited_plan other = found_within(looser);
+        const auto held = detail::most_held(other.made, detail::heaviest_ranks(graph, other.made.processes()));
+        const auto most = std::max_element(held.begin(), held.end());
+        if (*most >= needed) {
+            break;
         }
+        found = {other.made, std::max(*most, asked.memory_limit) - asked.memory_limit,
+                 std::size_t(most - held.begin())};
     }
     if (found.excess > 0) {
         detail::refuse(
