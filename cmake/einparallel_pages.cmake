@@ -5,8 +5,8 @@ file(GLOB einparallel_page_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/exampl
 list(APPEND einparallel_page_sources ${einparallel_page_files})
 
 # einparallel_page_code(<file>): writes all C++ of the pages into one file, page by page in the order of the text: blocks
-# fenced as cpp, and what stands between them in comments `<!-- cpp … -->`, which readers do not see. A compiler's
-# messages name the page's lines.
+# fenced as cpp, and what stands between them in comments `<!-- cpp … -->`, which readers do not see. Not what is quoted
+# from an example (test/quotes.cmake). A compiler's messages name the page's lines.
 function(einparallel_page_code file)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${einparallel_page_sources})
     set(code "")
@@ -33,13 +33,32 @@ function(einparallel_page_code file)
             string(REGEX MATCHALL "\n" newlines "${before}")
             list(LENGTH newlines count)
             math(EXPR line "${line} + ${count}")
-            string(APPEND code "#line ${line} \"${page}\"\n${block}\n")
+            if(NOT before MATCHES "\n<!-- from [^\n]*-->\n```cpp\n$")
+                string(APPEND code "#line ${line} \"${page}\"\n${block}\n")
+            endif()
             string(REGEX MATCHALL "\n" newlines "${block}")
             list(LENGTH newlines count)
             math(EXPR line "${line} + ${count}")
         endwhile()
     endforeach()
     file(GENERATE OUTPUT "${file}" CONTENT "${code}")
+endfunction()
+
+# Where the examples' tests leave what they print.
+set(einparallel_pages_dir "${PROJECT_BINARY_DIR}/pages")
+file(MAKE_DIRECTORY "${einparallel_pages_dir}/output")
+
+# einparallel_shown_ranks(<example> <variable>): the number of ranks of the run that the pages show; 0: one process
+# without MPI.
+set(einparallel_examples_of_one_process dry_run first_einsum first_plan)
+function(einparallel_shown_ranks example variable)
+    set(ranks 4)
+    if(example IN_LIST einparallel_examples_of_one_process)
+        set(ranks 0)
+    elseif(example MATCHES "^(ccsd|character_model|classifier|first_application)$")
+        set(ranks 2)  # the first three have many runs, which wait for shared cores
+    endif()
+    set(${variable} ${ranks} PARENT_SCOPE)
 endfunction()
 
 # The target pages: the reference of the headers that the umbrella shows, and the pages, with the examples' output as it
@@ -55,8 +74,6 @@ set(einparallel_doxygen_warnings NO)
 if(doxygen_version MATCHES "^1\\.9\\.4")
     set(einparallel_doxygen_warnings FAIL_ON_WARNINGS)
 endif()
-set(einparallel_pages_dir "${PROJECT_BINARY_DIR}/pages")
-file(MAKE_DIRECTORY "${einparallel_pages_dir}/output")
 
 # Besides what the umbrella names: types that its functions take and give.
 set(einparallel_doxygen_inputs ${einparallel_page_sources})
@@ -83,18 +100,6 @@ list(TRANSFORM einparallel_doxygen_inputs APPEND "\"")
 list(TRANSFORM einparallel_doxygen_inputs PREPEND "\"")
 list(JOIN einparallel_doxygen_inputs " " einparallel_doxygen_inputs)
 configure_file("${CMAKE_CURRENT_LIST_DIR}/Doxyfile.in" "${einparallel_pages_dir}/Doxyfile" @ONLY)
-
-# einparallel_shown_ranks(<example> <variable>): the number of ranks of the run that the pages show; 0: one process
-# without MPI.
-function(einparallel_shown_ranks example variable)
-    set(ranks 4)
-    if(example STREQUAL "dry_run")
-        set(ranks 0)
-    elseif(example MATCHES "^(ccsd|character_model|classifier)$")  # many runs, which wait for shared cores
-        set(ranks 2)
-    endif()
-    set(${variable} ${ranks} PARENT_SCOPE)
-endfunction()
 
 file(GLOB einparallel_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 set(einparallel_outputs "")

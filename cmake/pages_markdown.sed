@@ -4,5 +4,5 @@
 s,^<!-- output (.*) -->$,@verbinclude \1,
 s,\]\((examples/pages/)?([a-z_]*)\.md\),](@ref md_examples_pages_\2),g
 s,\]\((examples|\.\.|bench/results|\.\./\.\./bench/results)/([a-z0-9_]*\.svg)\),](\2),g
-s,\[([^]]*)\]\(\.\./[a-z0-9_]*\.cpp\),`\1`,g
+s,\[([^]]*)\]\((\.\./[a-z0-9_]*\.cpp|bench/results/[a-z0-9_]*\.txt)\),`\1`,g
 s,\[([^]]*)\]\((LICENSE|CHANGELOG\.md|CITATION\.cff|CONTRIBUTING\.md|SECURITY\.md)\),\1,g
