@@ -76,7 +76,17 @@ if(doxygen_version MATCHES "^1\\.9\\.4")
 endif()
 
 # Besides what the umbrella names: types that its functions take and give.
-set(einparallel_doxygen_inputs ${einparallel_page_sources})
+# The pages stand in the order of the README: it lists all of them.
+file(READ "${PROJECT_SOURCE_DIR}/README.md" einparallel_readme)
+string(REGEX MATCHALL "\\(examples/pages/[a-z_]+\\.md\\)" einparallel_page_order "${einparallel_readme}")
+list(TRANSFORM einparallel_page_order REPLACE "\\((.*)\\)" "${PROJECT_SOURCE_DIR}/\\1")
+set(einparallel_doxygen_inputs "${PROJECT_SOURCE_DIR}/README.md" ${einparallel_page_order})
+list(REMOVE_DUPLICATES einparallel_doxygen_inputs)
+set(einparallel_unlisted_pages ${einparallel_page_files})
+list(REMOVE_ITEM einparallel_unlisted_pages ${einparallel_doxygen_inputs})
+if(einparallel_unlisted_pages)
+    message(FATAL_ERROR "README.md lists no page ${einparallel_unlisted_pages}")
+endif()
 file(STRINGS "${PROJECT_SOURCE_DIR}/include/einparallel.hpp" umbrella REGEX "^#include <einparallel/[^s]")
 list(TRANSFORM umbrella REPLACE "#include <(.*)>" "\\1")
 foreach(
