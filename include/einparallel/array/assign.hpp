@@ -103,12 +103,6 @@ template <class Out, class Statement, class E>
 
 // --- products of arrays, views and numbers: one value, one call
 
-/// Labels of the dimensions of leaves, one after the other.
-template <class Ids, class... Leaves>
-constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
-    return Ids::template ids<concatenate_t<label_list<>, typename Leaves::labels...>>;
-}
-
 /// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
 /// labels missing on the left.
 template <class Statement, class Out, class E>
@@ -164,15 +158,16 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
         // Signs change: a product with −1 makes a NaN of an infinite real or imaginary part.
         execute_typed<assignment::add, Out, T, LeftLabels>(output, with_sign<true>(right), grow);
     } else if constexpr (is_one_product<Statement, Out, E>) {
-        static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
-                                           dimensions<typename Statement::ids>(leaves_t<E>{}).data(),
+        static constexpr product_form form{Statement::ids::names,
                                            How == assignment::set ? write_mode::overwrite : write_mode::combine,
                                            !Statement::template aggregates<E>};
         constexpr std::size_t operands = E::leaf_count;
-        std::array<strided_block, operands + 1> blocks{output};
+        std::array<strided_block, operands + 1> blocks{strided_block(output, Statement::left_labels)};
         strided_block* next = &blocks[1];
         Out scale = Out(1);
-        for_each_factor(right, scale, [&](const auto& factor) { *next++ = handle_of(factor.operand); });
+        for_each_factor(right, scale, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& factor) {
+            *next++ = {handle_of(factor.operand), Statement::ids::template ids<Labels>};
+        });
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
