@@ -219,16 +219,15 @@ public:
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
-        } else if constexpr (How != assignment::set && !Selects<Operand> && !waits<typename target::node> &&
-                             adds_in_one<T, E>) {
+        } else if constexpr (How != assignment::set && !Selects<Operand> && !waits<Operand> && adds_in_one<T, E>) {
             using Sign = std::conditional_t<How == assignment::add, plus, minus>;
             take<assignment::set>(make_join(Sign{}, this->read(), right));
-        } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
+        } else if constexpr (waits<Operand> || waits_for_extents<E>) {
             resolution<statement<Labels, E>, array_leaves> found(this->read(), right);
             expect(found.failure().empty(), found.failure());
             if constexpr (Selects<Operand>) {
                 write_selected<How>(found, right);
-            } else if constexpr (waits<typename target::node>) {
+            } else if constexpr (waits<Operand>) {
                 write_at<How>(found, right);
             } else if (const strided_block all = handle_of(this->operand);  // a section, where read elsewhere, too
                        !lacks_extents(all) && found.template extents_of<Labels>() != this->operand.extents) {

@@ -30,16 +30,11 @@
 
 namespace einparallel::detail {
 
-/// The leaf waits for extents.
-template <class Leaf>
-inline constexpr bool waits = requires {
-    Leaf::operand_type::waits;
-};
-
-/// Some leaf of E does.
+/// Some leaf of E waits for extents.
 template <class E>
-inline constexpr bool waits_for_extents =
-    []<class... Leaves>(type_list<Leaves...> /*all*/) { return (waits<Leaves> || ...); }(leaves_t<E>{});
+inline constexpr bool waits_for_extents = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (waits<typename Leaves::operand_type> || ...);
+}(leaves_t<E>{});
 
 template <class Index, bool Recorded>
 inline constexpr bool index_stands_in = true;
@@ -153,7 +148,7 @@ public:
         learn(left, operands);
         statement_read& output = operands.front();
         output.is_output = true;
-        output.is_forgotten = Source::rebinds && !waits<Left>;
+        output.is_forgotten = Source::rebinds && !waits<typename Left::operand_type>;
         if (all_in(output.at.bounds, [](index extent) { return extent == 0; })) {
             output.at.bounds = {};
         }
@@ -182,7 +177,7 @@ public:
         return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);
     }
     template <class Operand, class Labels>
-        requires(!waits<leaf<Operand, Labels>>)
+        requires(!waits<Operand>)
     auto resolved(const leaf<Operand, Labels>& node) const {
         return leaf<Operand, Labels>(Source::within(node.operand, ranges_of(ids::template ids<Labels>)));
     }

@@ -43,11 +43,14 @@ void for_each_leaf(const E& node, const Visit& visit) {
     for_each_leaf<true>(node.inner, visit);
 }
 
-/// An operand may stand in a statement that is recorded, or in one that runs at once.
-template <class Operand, bool Recorded>
-inline constexpr bool stands_in = !Recorded || requires {
+/// An operand waits for extents.
+template <class Operand>
+inline constexpr bool waits = requires {
     Operand::waits;
 };
+/// It may stand in a statement that is recorded, or in one that runs at once.
+template <class Operand, bool Recorded>
+inline constexpr bool stands_in = !Recorded || waits<Operand>;
 template <bool Recorded>
 inline constexpr bool stands_in<refused_operand, Recorded> = true;
 
