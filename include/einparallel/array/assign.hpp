@@ -52,12 +52,10 @@ auto listed_leaves(const E& right) {
 // --- one vertex that computes the output element by element from arrays and views
 
 /// Some operand is joined.
-template <class... Leaves>
-constexpr bool any_joined(type_list<Leaves...> /*leaves*/) {
-    return (requires { &Leaves::operand_type::joined; } || ...);
-}
 template <class E>
-inline constexpr bool has_joined = any_joined(leaves_t<E>{});
+inline constexpr bool has_joined = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (requires { &Leaves::operand_type::joined; } || ...);
+}(leaves_t<E>{});
 
 template <class Statement, class Out, class E>
 inline constexpr bool is_elementwise = E::is_flat && !has_joined<E> && !Statement::template aggregates<E> &&
@@ -180,17 +178,6 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
     }
 }
 
-/// … in the statement's type.
-template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(const strided_block& output, const E& right, growth grow) {
-    using T = statement_type<Out, E>;
-    if constexpr (is_in<T, E>) {
-        execute_typed<How, Out, T, LeftLabels>(output, right, grow);
-    } else {
-        execute_typed<How, Out, T, LeftLabels>(output, typed<T>(right), grow);
-    }
-}
-
 /// What is added is not rounded before: Z += x is Z = Z + x.
 template <class Out, class E>
 inline constexpr bool adds_in_one = !is_number<Out> && !std::is_same_v<statement_type<Out, E>, Out>;
@@ -243,7 +230,8 @@ public:
             }
         } else {
             write_all<How>([&](const strided_block& output, write_mode /*mode*/, growth grow) {
-                execute_statement<How, T, Labels>(output, right, grow);
+                using Type = statement_type<T, E>;
+                execute_typed<How, T, Type, Labels>(output, typed<Type>(right), grow);
             });
         }
     }

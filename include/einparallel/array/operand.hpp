@@ -212,22 +212,19 @@ class array;
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A leaf; where T is not const, what can be assigned to as well.
-template <class T, class Labels, class Operand>
-auto leaf_of(Operand held, array<std::remove_const_t<T>, Operand::rank>* grows) {
-    if constexpr (std::is_const_v<T>) {
-        return leaf<Operand, Labels>(std::move(held));
-    } else {
-        return target<T, Operand, Labels>(std::move(held), grows);
-    }
-}
 template <class T, class Operand, class... Indices>
 auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Operand::rank>* grows,
               [[maybe_unused]] const Indices&... indices) {
-    if constexpr (are_labels<Operand::rank, Indices...>) {
-        return leaf_of<T, label_list<Indices...>>(std::move(held), grows);
+    constexpr bool is_whole = are_labels<Operand::rank, Indices...>;
+    if constexpr (is_whole && std::is_const_v<T>) {
+        return leaf<Operand, label_list<Indices...>>(std::move(held));
+    } else if constexpr (is_whole) {
+        return target<T, Operand, label_list<Indices...>>(std::move(held), grows);
+    } else if constexpr (std::is_const_v<T>) {
+        return indexed(std::move(held), indices...);
     } else {
-        const auto made = indexed(std::move(held), indices...);
-        return leaf_of<T, typename decltype(made)::labels>(made.operand, nullptr);
+        auto made = indexed(std::move(held), indices...);
+        return target<T, decltype(made.operand), typename decltype(made)::labels>(std::move(made.operand));
     }
 }
 

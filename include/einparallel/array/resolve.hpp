@@ -171,7 +171,9 @@ public:
     /// Where a label runs; what is resolved then is the statement at these indices.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
-    auto resolved(const auto& node) const { return node; }
+    auto resolved(const auto& node) const {
+        return rebuilt(node, [&](const auto& each) { return resolved(each); });
+    }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
         return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);
@@ -202,23 +204,6 @@ public:
             count *= reduced[label] ? double(ranges_[label].size()) : 1;
         }
         return constant<T, double>(count);
-    }
-    template <class Function, class... Arguments>
-    auto resolved(const join_node<Function, Arguments...>& node) const {
-        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return make_join(node.function, resolved(argument<Position>(node.arguments))...);
-        }
-        (std::index_sequence_for<Arguments...>{});
-    }
-    template <class Op, class Over, class Inner>
-    auto resolved(const reduce_node<Op, Over, Inner>& node) const {
-        auto inner = resolved(node.inner);
-        return reduce_node<Op, Over, decltype(inner)>(node.op, std::move(inner));
-    }
-    template <class Function, class Over, class Inner>
-    auto resolved(const row_node<Function, Over, Inner>& node) const {
-        auto inner = resolved(node.inner);
-        return row_node<Function, Over, decltype(inner)>(std::move(inner));
     }
 
     /// Calls use(operand, its labels, indices, tokens…) with what makes up an operand that is read, or written, at
