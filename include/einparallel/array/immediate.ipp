@@ -6,6 +6,7 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -123,9 +124,7 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
     std::shared_ptr<index[]> made(new index[std::size_t(range.size())]);
-    for (index at = 0; at < range.size(); ++at) {
-        made[at] = range.begin + at;
-    }
+    std::iota(made.get(), made.get() + range.size(), range.begin);
     return made;
 }
 
@@ -210,9 +209,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     learn_extents(operands);
     if (!sink) {
         memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
-        for (const label_id label : out) {
-            own.extents.push_back(extents_[std::size_t(label)]);
-        }
+        own.extents = list_of(out, [&](label_id label) { return extents_[std::size_t(label)]; });
         own.strides.resize(out.size());
         const auto count = std::size_t(dense_strides(own.extents, own.strides.data()));
         own.bytes.reset(new_lines(count * element.bytes));

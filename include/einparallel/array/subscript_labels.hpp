@@ -155,10 +155,7 @@ private:
             }
         }
         first_[operands.size()] = count;
-        std::vector<std::string_view> names;
-        for (std::size_t label = 0; label < table.label_count; ++label) {
-            names.push_back(table.names[label].view());
-        }
+        const auto names = list_of(std::span(table.names).first(table.label_count), &label_name::view);
         std::fill_n(extents_.begin(), names.size(), -1);
         failure_ = find_extents(names, reads_, std::span(extents_).first(names.size()));
         std::transform(extents_.begin(), extents_.end(), extents_.begin(),
