@@ -130,9 +130,7 @@ EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
 
 /// Extents that no block has said are 1.
 EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
-    for (index& extent : extents) {
-        extent = extent < 0 ? 1 : extent;
-    }
+    std::replace(extents.begin(), extents.end(), index{-1}, index{1});
 }
 
 /// Extents agree, the output is dense, and operands are nowhere near it, or are `in_place` and read element for element

@@ -108,8 +108,7 @@ public:
     ~written_leaf() = default;
 
     /// An expression; or a number for every element of an array, s() = 2.0.
-    template <class E, assignment How = assignment::set>
-        requires(Expression<E> || Scalar<E>)
+    template <ExpressionOrNumber E, assignment How = assignment::set>
     const Target& operator=(const E& right) const {
         const auto& assigned = as_node<T>(right);
         using node_type = std::remove_cvref_t<decltype(assigned)>;
@@ -157,15 +156,9 @@ public:
     /// C *= e is C = C · e, and so are a division and its remainder: e is one term, which is summed over its
     /// labels that C lacks.
     ///@{
-    template <class E>
-        requires(Expression<E> || Scalar<E>)
-    const Target& operator*=(const E& right) const { return by<times>(as_node<T>(right)); }
-    template <class E>
-        requires(Expression<E> || Scalar<E>)
-    const Target& operator/=(const E& right) const { return by<over>(as_node<T>(right)); }
-    template <class E>
-        requires(Expression<E> || Scalar<E>)
-    const Target& operator%=(const E& right) const { return by<modulo>(as_node<T>(right)); }
+    const Target& operator*=(const ExpressionOrNumber auto& right) const { return by<times>(as_node<T>(right)); }
+    const Target& operator/=(const ExpressionOrNumber auto& right) const { return by<over>(as_node<T>(right)); }
+    const Target& operator%=(const ExpressionOrNumber auto& right) const { return by<modulo>(as_node<T>(right)); }
     ///@}
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
     const Target& operator=(const written_leaf& right) const { return *this = right.read(); }

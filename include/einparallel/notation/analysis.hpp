@@ -56,16 +56,13 @@ struct labels_of_statement {
 
     /// Labels that an expression still has after its own reductions.
     template <class E>
-    static constexpr flags unbound(std::type_identity<E> /*leaf or number*/) {
+    static constexpr flags unbound(std::type_identity<E> /*flat node*/) {
         return set_of(typename E::labels{});
     }
     template <class Function, class... Arguments>
+        requires(!join_node<Function, Arguments...>::is_flat)
     static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-        if constexpr (join_node<Function, Arguments...>::is_flat) {
-            return set_of(typename join_node<Function, Arguments...>::labels{});
-        } else {
-            return any_of(unbound(std::type_identity<Arguments>{})...);
-        }
+        return any_of(unbound(std::type_identity<Arguments>{})...);
     }
     template <class Op, class Over, class Inner>
     static constexpr flags unbound(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {

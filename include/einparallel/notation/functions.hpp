@@ -154,16 +154,16 @@ template <class Op, Label First, class... Rest>
 
 // The overload for one type stands beside the general one because std::max is the better match for two arguments of the
 // same type.
-#define EINPARALLEL_DETAIL_PAIR(word, functor)                                 \
-    template <class A, class B>                                                \
-        requires detail::JoinPair<A, B>                                        \
-    auto word(const A& a, const B& b) {                                        \
-        return detail::joined<detail::pair_node<detail::functor, A, B>>(a, b); \
-    }                                                                          \
-    template <Expression A>                                                    \
-    auto word(const A& a, const A& b) {                                        \
-        return detail::joined<detail::pair_node<detail::functor, A, A>>(a, b); \
-    }                                                                          \
+#define EINPARALLEL_DETAIL_PAIR(word, functor)                                                       \
+    template <class A, class B>                                                                      \
+        requires detail::JoinPair<A, B>                                                              \
+    auto word(const A& a, const B& b) {                                                              \
+        return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, B>>(), a, b); \
+    }                                                                                                \
+    template <Expression A>                                                                          \
+    auto word(const A& a, const A& b) {                                                              \
+        return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, A>>(), a, b); \
+    }                                                                                                \
     static_assert(true)
 /// The larger of a and b, element by element.
 EINPARALLEL_DETAIL_PAIR(max, larger);
@@ -178,18 +178,17 @@ EINPARALLEL_DETAIL_PAIR(atan2, atan2_function);
 #undef EINPARALLEL_DETAIL_PAIR
 
 /// a where c is true (or not 0), else b, element by element; a and b may be numbers. Both are computed.
-template <Expression C, class A, class B>
-    requires(Expression<A> || detail::Scalar<A>)
-&&(Expression<B> || detail::Scalar<B>)auto where(const C& c, const A& a, const B& b) {
+template <Expression C, detail::ExpressionOrNumber A, detail::ExpressionOrNumber B>
+auto where(const C& c, const A& a, const B& b) {
     return detail::make_join(detail::choice{}, c, detail::as_node<typename detail::value_of<B>::type>(a),
                              detail::as_node<typename detail::value_of<A>::type>(b));
 }
 
-#define EINPARALLEL_DETAIL_MAP(word, functor)                                                    \
-    template <Expression E>                                                                      \
-    auto word(const E& expression) {                                                             \
-        return detail::joined<detail::join_node<detail::functor, typename E::node>>(expression); \
-    }                                                                                            \
+#define EINPARALLEL_DETAIL_MAP(word, functor)                                                                          \
+    template <Expression E>                                                                                            \
+    auto word(const E& expression) {                                                                                   \
+        return detail::joined(std::type_identity<detail::join_node<detail::functor, typename E::node>>(), expression); \
+    }                                                                                                                  \
     EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// |x|, of complex numbers the magnitude, element by element.
 EINPARALLEL_DETAIL_MAP(abs, absolute);
