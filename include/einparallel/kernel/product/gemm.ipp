@@ -319,7 +319,7 @@ EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, 
     });
 }
 
-EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(loop_nest& nest, const tile_kernel& kernel) {
+EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(const loop_nest& nest, const tile_kernel& kernel) {
     tiled_loops made;
     made.batch = sort_axes(nest, x_slot, y_slot, made.axes);
     const auto& [m, n, k] = made.axes;

@@ -43,9 +43,9 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
 
 /// Puts the loops into the indices of C(m, n) = Σ_k A(m, k) · B(k, n), where A and B are the operands of these slots.
 /// Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel be read
-/// contiguously. Sorts the nest by the output.
+/// contiguously. @pre the nest is sorted by the output
 /// @return the loops that all three tensors have
-EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
+EINPARALLEL_INLINE odometer::loop_list sort_axes(const loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
                                                  gemm_axes& axes);
 
 /// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they

@@ -255,13 +255,11 @@ EINPARALLEL_INLINE class join_contraction final : public prepared_call {
 public:
     join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {
         ++decisions_made();
+        nest_.sort_by(0);
         if (work.tiles.run != nullptr && !nest_.all_in_output() && !nest_.output_empty && !nest_.sum_empty) {
             if (std::optional<tiled_loops> tiles = in_tiles(nest_, work.tiles); tiles) {
                 tiles_ = std::make_unique<tiled_loops>(*tiles);
             }
-        }
-        if (tiles_ == nullptr) {
-            nest_.sort_by(0);
         }
     }
 
