@@ -38,14 +38,6 @@ struct row_operand {
 };
 using row_operands = small_vector<row_operand, 4>;
 
-/// Operands by their first elements.
-template <class... T>
-row_operands row_operands_at(const T*... first) {
-    row_operands list;
-    (list.push_back({first, element_type_of<T>()}), ...);
-    return list;
-}
-
 /// ⊕ of elements of one type.
 struct row_reduction {
     row_function run = nullptr;
