@@ -153,15 +153,9 @@ EINPARALLEL_INLINE std::uint64_t& decisions_made() {
 /// lie.
 EINPARALLEL_INLINE void pair_loops::convert(std::size_t slot, element_type type) {
     constexpr index most = 1 << 20;  // bytes
-    odometer::loop_list loops;
-    index count = 1;
-    for (std::size_t loop = 0; loop < nest.size() && count <= most; ++loop) {
-        if (nest.of(loop)[slot] != 0) {
-            loops.push_back(loop);
-            count *= nest.extents[loop];
-        }
-    }
-    if (loops.size() == nest.size() || count * index(type.bytes) > most) {
+    odometer::loop_list loops = loops_that(nest, [&](std::size_t loop) { return nest.of(loop)[slot] != 0; });
+    index count = odometer(nest, loops).size();
+    if (loops.size() == nest.size() || count > most / index(type.bytes)) {
         return;
     }
     std::sort(loops.begin(), loops.end(), [&](std::size_t one, std::size_t other) {

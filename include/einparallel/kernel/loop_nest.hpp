@@ -130,6 +130,17 @@ private:
     small_vector<index, 12> counters_;
 };
 
+/// The loops for which it is true.
+odometer::loop_list loops_that(const loop_nest& nest, const auto& are) {
+    odometer::loop_list loops;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (are(loop)) {
+            loops.push_back(loop);
+        }
+    }
+    return loops;
+}
+
 /// The loops of the output.
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest);
 

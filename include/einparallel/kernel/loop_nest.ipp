@@ -67,25 +67,23 @@ EINPARALLEL_INLINE void loop_nest::remove(std::size_t loop) {
 
 EINPARALLEL_INLINE void loop_nest::fuse() {
     for (std::size_t inner = 0; inner < size();) {
-        bool fused = false;
         const index length = extents[inner];
-        const index* const inside = of(inner);
-        for (std::size_t outer = 0; outer < size() && !fused; ++outer) {
-            if (outer == inner) {
-                continue;
-            }
-            const index* const outside = of(outer);
-            bool alike = true;
-            for (std::size_t slot = 0; slot < slots && alike; ++slot) {
-                alike = outside[slot] == length * inside[slot];
-            }
-            if (alike) {
-                extents[inner] *= extents[outer];
-                remove(outer);
-                fused = true;
-            }
+        const auto follows = [&](std::size_t outer) {
+            return outer != inner &&
+                   std::equal(of(outer), of(outer) + slots, of(inner),
+                              [&](index outside, index inside) { return outside == length * inside; });
+        };
+        std::size_t outer = 0;
+        while (outer < size() && !follows(outer)) {
+            ++outer;
         }
-        inner = fused ? 0 : inner + 1;
+        if (outer == size()) {
+            ++inner;
+            continue;
+        }
+        extents[inner] *= extents[outer];
+        remove(outer);
+        inner = 0;
     }
 }
 
@@ -110,13 +108,7 @@ EINPARALLEL_INLINE void loop_nest::sort_by(std::size_t slot) {
 }
 
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest) {
-    odometer::loop_list loops;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (nest.in_output(loop)) {
-            loops.push_back(loop);
-        }
-    }
-    return loops;
+    return loops_that(nest, [&](std::size_t loop) { return nest.in_output(loop); });
 }
 
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {

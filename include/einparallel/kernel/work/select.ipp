@@ -70,10 +70,7 @@ public:
         if (twice == offsets.end()) {
             return;
         }
-        odometer::loop_list all;
-        for (std::size_t loop = 0; loop < of_tokens.size(); ++loop) {
-            all.push_back(loop);
-        }
+        const odometer::loop_list all = loops_that(of_tokens, [](std::size_t) { return true; });
         std::string named;
         for (index number = 0; named.empty(); ++number) {
             odometer walk(of_tokens, all);
@@ -166,10 +163,8 @@ private:
     /// Calls selected(into, from, count) for offsets in the output and in X, many at a time, and others(into, count)
     /// for those in the output where the block lacks what is chosen.
     void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
-        odometer::loop_list outer;
-        for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
-            outer.push_back(loop);
-        }
+        const odometer::loop_list outer =
+            loops_that(points, [&](std::size_t loop) { return loop + 1 < points.size(); });
         small_vector<index, 8> still(points.slots, 0);
         const index length = points.size() == 0 ? 1 : points.extents[points.size() - 1];
         const index* const moves = points.size() == 0 ? still.data() : points.of(points.size() - 1);
