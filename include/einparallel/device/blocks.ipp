@@ -162,19 +162,13 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
         in_output = in_output || found_in(label, call.output.labels);
         extents[std::size_t(label)] = 1;
     }
-    block_call around = call;
-    around.extents = {extents.data(), extents.size()};
-    around.operands = call.operands.first(1 + count);
-    loop_nest nest(around);
+    loop_nest nest(call, {extents.data(), extents.size()}, 1 + count);
     const bool fills = !work.replaces && !in_output && !nest.sum_empty && nest.all_in_output();
     if (!work.replaces && (!fills || call.mode != write_mode::overwrite)) {
         return false;
     }
     if (work.replaces && call.mode == write_mode::overwrite && call.operands.back().data != call.output.data) {
-        small_vector<index, 8> box;
-        for (const label_id label : call.output.labels) {
-            box.push_back(call.extents[std::size_t(label)]);
-        }
+        const small_vector<index, 8> box = extents_of(call, call.output.labels);
         copy_on_device(on, {{box.data(), box.size()},
                             call.output.data,
                             call.output.steps(),

@@ -24,7 +24,9 @@ struct loop_nest {
 
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}
-    EINPARALLEL_INLINE explicit loop_nest(const block_call& call);
+    explicit loop_nest(const block_call& call) : loop_nest(call, call.extents, call.operands.size()) {}
+    /// Those of a call with these extents and its first operands.
+    EINPARALLEL_INLINE loop_nest(const block_call& call, index_span call_extents, std::size_t operands);
 
     [[nodiscard]] std::size_t size() const { return extents.size(); }
     [[nodiscard]] index* of(std::size_t loop) { return strides.data() + loop * slots; }
@@ -55,6 +57,9 @@ struct loop_nest {
     /// Largest stride of the slot outermost; loops of equal stride there by the next slots.
     EINPARALLEL_INLINE void sort_by(std::size_t slot);
 };
+
+/// Extents of a tensor in a call.
+EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, label_span labels);
 
 /// Removes the loops that move nothing, which come from sums of equal terms.
 /// @return how many equal terms there are for each one that is left

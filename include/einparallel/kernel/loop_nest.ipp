@@ -10,15 +10,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1), hook(call.hook) {
-    small_vector<std::int16_t, 32> loop_of(call.extents.size(), -1);
+EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call, index_span call_extents, std::size_t operands)
+    : slots(operands + 1), hook(call.hook) {
+    small_vector<std::int16_t, 32> loop_of(call_extents.size(), -1);
     const auto visit = [&](std::size_t slot, const strided_block& tensor) {
         for (std::size_t dimension = 0; dimension < tensor.labels.size(); ++dimension) {
             if (tensor.labels[dimension] == no_label) {
                 continue;
             }
             const auto label = std::size_t(tensor.labels[dimension]);
-            const index extent = call.extents[label];
+            const index extent = call_extents[label];
             if (extent == 1) {
                 continue;
             }
@@ -34,10 +35,18 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
         }
     };
     visit(0, call.output);
-    for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+    for (std::size_t operand = 0; operand < operands; ++operand) {
         visit(operand + 1, call.operands[operand]);
     }
     fuse();
+}
+
+EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, label_span labels) {
+    small_vector<index, 8> extents;
+    for (const label_id label : labels) {
+        extents.push_back(label == no_label ? 1 : call.extents[std::size_t(label)]);
+    }
+    return extents;
 }
 
 EINPARALLEL_INLINE bool loop_nest::add_box(index_span box_extents, index_span first, index_span second) {

@@ -98,23 +98,17 @@ public:
         if constexpr (is_real) {
             if (decision.in_lanes && !has_others()) {
                 const batch_in_lanes<T> product(axes, scale_, adds());
-                for_each_stretch(nest, batch, 0, decision.threads, [&](const index* to, index first, index count) {
-                    product.run(a + (to[a_slot()] + first), b + (to[b_slot()] + first), z_ + (to[z_slot] + first),
-                                count, nest.hook);
+                for_each_stretch(nest, batch, 0, decision.threads, [&](const index* from, index count, const index*) {
+                    product.run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, nest.hook);
                 });
                 return;
             }
         }
         if (small_) {
-            index moves[3] = {0, 0, 0};
-            if (!batch.empty()) {
-                std::copy_n(nest.of(batch.back()), 3, moves);
-            }
             const index work = decision.m * decision.n * decision.k;
-            for_each_stretch(nest, batch, work, decision.threads, [&](const index* to, index first, index count) {
-                small_->run(a + (to[a_slot()] + first * moves[a_slot()]), b + (to[b_slot()] + first * moves[b_slot()]),
-                            z_ + (to[z_slot] + first * moves[z_slot]), count, moves[a_slot()], moves[b_slot()],
-                            moves[z_slot]);
+            for_each_stretch(nest, batch, work, decision.threads, [&](const index* from, index count, const index* by) {
+                small_->run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, by[a_slot()],
+                            by[b_slot()], by[z_slot]);
             });
             return;
         }
@@ -210,22 +204,22 @@ private:
         const index rows = odometer(nest, outer).size();
         plane.streams = on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add &&
                         z_ != x_.template elements<T>() && z_ != y_.template elements<T>();
-        const auto compute = [&](const product_plane<T>& own, const index* at, index first_row, index first) {
+        const auto compute = [&](const product_plane<T>& own, const index* at, index first) {
             with_best_instructions([&](auto set) {
                 vector_product<T, set.value>::products(
-                    own, z_ + (at[z_slot] + first_row * own.z_row + first),
-                    x_.template elements<T>() + (at[x_slot] + first_row * own.x_row + (own.x_moves ? first : 0)),
-                    y_.template elements<T>() + (at[y_slot] + first_row * own.y_row + (own.y_moves ? first : 0)));
+                    own, z_ + (at[z_slot] + first),
+                    x_.template elements<T>() + (at[x_slot] + (own.x_moves ? first : 0)),
+                    y_.template elements<T>() + (at[y_slot] + (own.y_moves ? first : 0)));
             });
             if (own.streams) {
                 end_streaming();
             }
         };
         if ((threads == 1 || rows >= 4 * threads) && plane.columns <= progress_hook::interval) {
-            for_each_stretch(nest, outer, plane.columns, threads, [&](const index* at, index first, index count) {
+            for_each_stretch(nest, outer, plane.columns, threads, [&](const index* from, index count, const index*) {
                 product_plane<T> own = plane;
                 own.rows = count;
-                compute(own, at, first, 0);
+                compute(own, from, 0);
             });
             return;
         }
@@ -234,7 +228,7 @@ private:
         visit_points(nest, outer, lines, line, threads, [&](const index* at, index first, index count) {
             product_plane<T> own = plane;
             own.columns = std::min(count * line, plane.columns - first * line);
-            compute(own, at, 0, first * line);
+            compute(own, at, first * line);
         });
     }
 

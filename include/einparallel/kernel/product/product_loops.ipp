@@ -121,14 +121,4 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
     });
 }
 
-EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads,
-                                         function_ref<void(const index*, index, index)> visit) {
-    index length = 1;
-    if (!batch.empty()) {
-        length = nest.extents[batch.back()];
-        batch.resize(batch.size() - 1);
-    }
-    visit_points(nest, batch, length, work, threads, visit);
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL

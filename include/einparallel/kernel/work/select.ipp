@@ -40,10 +40,7 @@ public:
             in_output_ = in_output_ || found_in(label, call.output.labels);
             extents_[std::size_t(label)] = 1;
         }
-        block_call around = call;
-        around.extents = {extents_.data(), extents_.size()};
-        around.operands = call.operands.first(1 + count);
-        nest_ = loop_nest(around);
+        nest_ = loop_nest(call, {extents_.data(), extents_.size()}, 1 + count);
         nest_.sort_by(0);
         choose_row();
     }
@@ -246,10 +243,7 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
     }
     const bool fills = loops.fills();
     if (call.mode == write_mode::overwrite && !fills) {
-        small_vector<index, 8> extents;
-        for (const label_id label : call.output.labels) {
-            extents.push_back(call.extents[std::size_t(label)]);
-        }
+        const small_vector<index, 8> extents = extents_of(call, call.output.labels);
         const small_vector<index, 8> none(extents.size(), 0);
         const void* from = work.sum.identity.data();
         index_span strides(none.data(), none.size());
