@@ -180,7 +180,6 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
     }
     ++decisions_made();
     repeats = drop_resting(nest);
-    const bool converting = converts(x_slot, type) || converts(y_slot, type);
     const std::size_t sizes[] = {reduced_size(nest, x_slot), reduced_size(nest, y_slot)};
     for (const std::size_t slot : {x_slot, y_slot}) {
         if (const std::size_t size = sizes[slot - 1]; size > 0) {
@@ -189,11 +188,11 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
         }
     }
     for (const std::size_t slot : {x_slot, y_slot}) {
-        if (converting && converts(slot, type)) {
+        if (converts(slot, type)) {
             convert(slot, type);
         }
     }
-    if (!ahead.empty() || converting) {
+    if (!ahead.empty()) {
         nest.fuse();
     }
     nest.sort_by(z_slot);

@@ -64,8 +64,8 @@ public:
         const std::byte* const first_b = element_at(batch_.b, point[batch_.b_slot], kernel_.b_element);
         std::byte* const first_c = element_at(batch_.c, point[z_slot], kernel_.c_element);
         const thread_grid grid = shares == batch_.threads_inside ? grid_ : best_grid(shares);
-        const even_share rows(m_.block_count(), grid.row_of(share), grid.rows);
-        const even_share columns(n_.block_count(), grid.column_of(share), grid.columns);
+        const even_share rows(m_.block_count(), share / grid.columns, grid.rows);
+        const even_share columns(n_.block_count(), share % grid.columns, grid.columns);
         micro_panels a_panels(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
         micro_panels b_panels(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
         const std::size_t a_size = in_place_ ? 0 : a_panels.bytes();

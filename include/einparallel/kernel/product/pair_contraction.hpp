@@ -51,12 +51,7 @@ public:
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
           scale_(repeats == 1 ? scale : op::prod(scale, converted<T>(repeats))) {
-        const contraction_way way = decision.way;
-        is_pass_ = way == contraction_way::elementwise && std::is_floating_point_v<T> && !has_others();
-        is_dots_ = way == contraction_way::dots && std::is_floating_point_v<T>;
-        is_in_rows_ = !is_pass_ && (way == contraction_way::rows || way == contraction_way::elementwise ||
-                                    (way == contraction_way::small_products && decision.batch > 1 && has_others()));
-        if (way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
+        if (decision.way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
             if (tables == nullptr) {
                 own_tables_.reset(new index[small_product<T>::tables_of(axes)]);
                 tables = own_tables_.get();
@@ -72,17 +67,19 @@ public:
         }
         z_ = static_cast<T*>(at.output.data);
         const std::vector<scratch_memory> dense = lay_out(at);
+        const contraction_way way = decision.way;
         if constexpr (is_real) {
-            if (is_pass_) {
+            if (way == contraction_way::elementwise && !has_others()) {
                 elementwise(decision.threads);
                 return;
             }
-            if (is_dots_) {
+            if (way == contraction_way::dots) {
                 dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.k, decision.threads);
                 return;
             }
         }
-        if (is_in_rows_) {
+        if (way == contraction_way::rows || way == contraction_way::elementwise ||
+            (way == contraction_way::small_products && decision.batch > 1 && has_others())) {
             row_operands rows;
             rows.push_back(x_);
             rows.push_back(y_);
@@ -112,7 +109,7 @@ public:
             });
             return;
         }
-        if (decision.way == contraction_way::library_product && !has_others()) {
+        if (way == contraction_way::library_product && !has_others()) {
             if constexpr (!std::is_integral_v<T>) {
                 library_products(a, b);
             }
@@ -233,9 +230,6 @@ private:
     }
 
     T scale_;
-    bool is_pass_ = false;  ///< element-wise, at once
-    bool is_dots_ = false;
-    bool is_in_rows_ = false;
     std::unique_ptr<index[]> own_tables_{};
     std::optional<small_product<T>> small_{};
     // In a run.
