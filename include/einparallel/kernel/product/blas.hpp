@@ -88,9 +88,6 @@ struct blas_library {
     [[nodiscard]] bool suits_processor() const { return knows_itself && set >= best_instruction_set(); }
 
     EINPARALLEL_INLINE static const blas_library& get();
-
-private:
-    EINPARALLEL_INLINE static blas_library look();
 };
 
 /// The choice of this process: of use_gemm, or of the environment.
