@@ -34,20 +34,7 @@ public:
     void decide(contraction_decision& made) const {
         made.way = way(made);
         made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
-        share(made);
-    }
-
-private:
-    static constexpr index tiny_side = 32;
-    static constexpr index tiny_points = 512;
-    static constexpr index longest_small_side = 64;
-    static constexpr index most_small_points = 32768;
-    static constexpr index shortest_dot = 16;
-    static constexpr index few_rows = 6;
-    static constexpr index least_library_points = index{1} << 18;
-
-    /// Shares the work out: the points of the batch, or what is inside of each where they are too few.
-    static void share(contraction_decision& made) {
+        // Threads share the points of the batch, or what is inside of each where they are too few.
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
         if (made.way == contraction_way::packed_product) {
@@ -58,6 +45,15 @@ private:
             made.threads = all;
         }
     }
+
+private:
+    static constexpr index tiny_side = 32;
+    static constexpr index tiny_points = 512;
+    static constexpr index longest_small_side = 64;
+    static constexpr index most_small_points = 32768;
+    static constexpr index shortest_dot = 16;
+    static constexpr index few_rows = 6;
+    static constexpr index least_library_points = index{1} << 18;
 
     contraction_way way(const contraction_decision& made) const {
         const index m = made.m;

@@ -27,7 +27,7 @@ EINPARALLEL_INLINE instruction_set blas_library::set_of(std::string_view core) {
 EINPARALLEL_INLINE const blas_library& blas_library::get() {
     static const blas_library asked = [] {
         blas_library found;
-#if EINPARALLEL_DETAIL_HAS_WEAK
+#if defined(__GNUC__) && defined(__ELF__)
         if (!is_linked(&einparallel_detail_blas)) {
             return found;
         }

@@ -115,7 +115,7 @@ public:
                 if (in_place_) {
                     // Some rows of A, which stay in the first-level cache, past all columns.
                     kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
-                                          b_panels.step / signed_of(kernel_.b_element) - kernel_.columns,
+                                          b_panels.step / index(kernel_.b_element) - kernel_.columns,
                                           along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
                                          a, packed_b, c, add);
                     report(batch_.nest.hook, m.count * n.count * k.count);
@@ -151,7 +151,7 @@ private:
         if (along_rows_) {
             return k_.size;
         }
-        const index depth = 4 * lines_of_a_way(k_.loops.back().first * signed_of(kernel_.a_element));
+        const index depth = 4 * lines_of_a_way(k_.loops.back().first * index(kernel_.a_element));
         return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
     }
 
@@ -166,10 +166,10 @@ private:
         /// @param packed, element bytes of an element in the micro-panels and in memory
         micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
             : width(panel),
-              step(((panel * rounded_up(depth, 2) * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
+              step(((panel * rounded_up(depth, 2) * index(packed_bytes) + 63) / 64 | 1) * 64),
               most(rounded_up(largest, panel)),
-              packed(signed_of(packed_bytes)) {
-            block.tile.unit = signed_of(element);
+              packed(index(packed_bytes)) {
+            block.tile.unit = index(element);
         }
 
         std::size_t bytes() const { return std::size_t(most / width * step); }
@@ -230,8 +230,6 @@ private:
                : consecutive(n.first(), n.count) ? reading{start, k.second(), k.count, n.count * element, element}
                                                  : reading{};
     }
-
-    static constexpr index signed_of(std::size_t bytes) { return index(bytes); }
 
     /// One packed block of A times one packed block of B. What is read next is asked for meanwhile.
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,

@@ -42,7 +42,11 @@ public:
         }
         nest_ = loop_nest(call, {extents_.data(), extents_.size()}, 1 + count);
         nest_.sort_by(0);
-        choose_row();
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.of(loop)[0] == 1 && nest_.of(loop)[1] == 1 && !moves_tokens(loop)) {
+                row_ = loop;
+            }
+        }
     }
 
     /// Elements of the output are written once each, all of them.
@@ -148,15 +152,6 @@ private:
         return any_in(std::span(moves + 2, nest_.slots - 2), [](index move) { return move != 0; });
     }
 
-    /// The row: a loop that is contiguous in both, and moves no token.
-    void choose_row() {
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (nest_.of(loop)[0] == 1 && nest_.of(loop)[1] == 1 && !moves_tokens(loop)) {
-                row_ = loop;
-            }
-        }
-    }
-
     /// Calls selected(into, from, count) for offsets in the output and in X, many at a time, and others(into, count)
     /// for those in the output where the block lacks what is chosen.
     void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
@@ -228,7 +223,7 @@ private:
     small_vector<index, 16> extents_;
     small_vector<chosen, 4> chosen_;
     loop_nest nest_;
-    std::size_t row_ = no_row;
+    std::size_t row_ = no_row;  ///< a loop that is contiguous in both, and moves no token
     bool in_output_ = false;
 };
 
