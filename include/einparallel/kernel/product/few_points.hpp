@@ -84,6 +84,7 @@ public:
         const auto& [i_loop, j_loop, k_loop] = loops_.outputs;
         const auto& [p_loop, q_loop] = loops_.sums;
         const bool add = at.mode == write_mode::combine;
+        const T scale = scale_;  // for all the compiler knows, results are written over the member
         index along_x[few_loops::most_points];
         index along_y[few_loops::most_points];
         index terms = 0;
@@ -106,7 +107,7 @@ public:
                     for (index term = 1; term < terms; ++term) {
                         sum = op::sum(sum, op::prod(x[along_x[term]], y[along_y[term]]));
                     }
-                    sum = scale_ == T(1) ? sum : op::prod(scale_, sum);
+                    sum = scale == T(1) ? sum : op::prod(scale, sum);
                     *z = add ? op::sum(*z, sum) : sum;
                     if (--k == 0) {
                         break;  // a pointer is not moved out of its block
