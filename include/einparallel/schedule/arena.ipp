@@ -164,25 +164,18 @@ namespace einparallel {
 EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::vector<lifetime> alive(of_rank.buffers.size());
     std::size_t position = 0;
-    const auto use = [&](const auto& regions, int writers) {
-        for (const auto& region : regions) {
-            lifetime& life = alive[std::size_t(region.buffer)];
-            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
+    for (const step& each : of_rank.steps) {
+        detail::for_each_access(each, [&](buffer_id buffer, bool is_written) {
+            lifetime& life = alive[std::size_t(buffer)];
+            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != each.once);
             life.first = life.named ? life.first : position;
             life.last = position;
             life.named = true;
-            life.writers += writers;
-            life.written = writers > 0 ? position : life.written;
+            life.writers += is_written ? 1 : 0;
+            life.written = is_written ? position : life.written;
             ++life.touches;
-        }
-    };
-    for (const step& each : of_rank.steps) {
-        use(each.receives, 1);
-        use(each.sends, 0);
+        });
         for (const action& done : each.work) {
-            const detail::accesses touched = detail::accesses_of(of_rank, done);
-            use(touched.reads, 0);
-            use(touched.writes, 1);
             if (const auto* read = std::get_if<read_source>(&done)) {
                 alive[std::size_t(read->into)].input = read->vertex;
             }

@@ -202,6 +202,9 @@ struct program {
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
+    /// What a call computes.
+    [[nodiscard]] const called_vertex& vertex_of(const contraction& call) const { return vertices[call.vertex]; }
+
     /// Adds a buffer and returns its number.
     EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes) {
         buffers.push_back({std::move(region), element_bytes});
@@ -238,9 +241,25 @@ EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region);
 /// the program is not copied. @pre it has its vertices
 EINPARALLEL_INLINE void prepare(program& of_rank);
 
-/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions; null: they stay
-/// without sides.
-EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form = nullptr);
+/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions.
+EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form);
+
+/// visit(buffer, whether it is written) for all that a step names.
+void for_each_access(const step& each, const auto& visit) {
+    for_each_in(each.receives, [&](const message& moved) { visit(moved.buffer, true); });
+    for_each_in(each.sends, [&](const message& moved) { visit(moved.buffer, false); });
+    for (const action& done : each.work) {
+        if (const auto* const call = std::get_if<contraction>(&done)) {
+            for_each_in(call->operands, [&](buffer_id operand) { visit(operand, false); });
+            visit(call->output, true);
+        } else if (const auto* const moved = std::get_if<local_move>(&done)) {
+            visit(moved->from, false);
+            visit(moved->into, true);
+        } else {
+            visit(std::get<read_source>(done).into, true);
+        }
+    }
+}
 
 }  // namespace EINPARALLEL_DETAIL
 

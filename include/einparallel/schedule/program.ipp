@@ -35,13 +35,12 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const operand_read* const read = form == nullptr ? nullptr : call.read_of(*form, operand);
-        made.reads.push_back({call.operands[operand], form == nullptr ? box{}
-                                                      : read != nullptr
+        const operand_read* const read = call.read_of(*form, operand);
+        made.reads.push_back({call.operands[operand], read != nullptr
                                                           ? region_read(*read, call.ranges)
                                                           : region_of(call.labels_of(*form, operand), call.ranges)});
     }
-    made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
+    made.writes.push_back({call.output, region_of(form->output, call.ranges)});
     return made;
 }
 
@@ -68,7 +67,7 @@ EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_r
 
 EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     contraction& call = std::get<contraction>(done);
-    const auto& [name, work, form] = of_rank.vertices[call.vertex];
+    const auto& [name, work, form] = of_rank.vertex_of(call);
     const accesses touched = accesses_of(of_rank, done, &form);
     laid_call& laid = *(call.laid = std::make_shared<laid_call>());
     laid.extents = list_of(call.ranges, &interval::size);
