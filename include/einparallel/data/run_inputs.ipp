@@ -37,6 +37,12 @@ struct plan_call {
     prepared_plan* ready = nullptr;  ///< where the plan could be prepared
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
+    /// A run that fails keeps nothing half.
+    ~plan_call() {
+        if (ready != nullptr && !moves().is_kept()) {
+            moves().forget();
+        }
+    }
     bool is_on_device() const { return !cache.space.is_host(); }
     program_replay& moves() const { return ready->moves(); }
     const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }

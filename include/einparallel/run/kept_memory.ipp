@@ -70,10 +70,11 @@ public:
         }
     }
 
-    /// All ranks leave out the same groups. Collective, after lay_out() where there are groups. True where allocate()
-    /// is to be called: some rank had found what another one has not. `vertices`: of the plan.
-    EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank, std::size_t vertices) {
-        needed_.resize(vertices + 1);
+    /// All ranks leave out the same groups, which other plans of the context have moved or computed already.
+    /// Collective, before the first of the runs that keep something, after lay_out() where there are groups. True where
+    /// allocate() is to be called: some rank had found what another one has not.
+    EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank) {
+        needed_.resize(of_rank.vertices.size() + 1);
         bool grew = true;
         do {
             needed_.back() = grew ? 1 : 0;

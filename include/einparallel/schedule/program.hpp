@@ -124,13 +124,6 @@ struct contraction {
         return read != nullptr ? read->labels : rows.labels.empty() ? form.operands[number] : rows.labels;
     }
     ///@}
-    /// Of the same vertex: one way to compute them serves both.
-    [[nodiscard]] bool is_laid_like(const contraction& other) const {
-        return mode == other.mode && rows.labels == other.rows.labels && outside == other.outside &&
-               laid->extents == other.laid->extents && laid->output.strides == other.laid->output.strides &&
-               detail::equal_in(laid->operands, other.laid->operands,
-                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
-    }
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
