@@ -48,15 +48,13 @@ public:
     /// `doing` begins the sentence of what is thrown where the thread may not, before MPI is called. Local.
     EINPARALLEL_INLINE explicit mpi_use(const char* doing);
     ~mpi_use() {
-        if (is_outermost_) {
-            release();
+        if (held_ != nullptr) {
+            *held_ = nullptr;
         }
     }
 
 private:
-    EINPARALLEL_INLINE static void release();
-
-    bool is_outermost_ = false;  ///< of the calls inside each other that have MPI alone
+    std::atomic<const void*>* held_ = nullptr;  ///< of the outermost of the calls inside each other that have MPI alone
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with

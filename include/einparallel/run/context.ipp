@@ -44,15 +44,12 @@ EINPARALLEL_SELDOM mpi_use::mpi_use(const char* doing) {
              ": another thread needs MPI_THREAD_SERIALIZED, several at the same time need MPI_THREAD_MULTIPLE"});
     const void* taken = nullptr;
     const void* const mine = progress_hook::this_thread();
-    is_outermost_ = level == MPI_THREAD_SERIALIZED && only_thread().compare_exchange_strong(taken, mine);
+    held_ =
+        level == MPI_THREAD_SERIALIZED && only_thread().compare_exchange_strong(taken, mine) ? &only_thread() : nullptr;
     require(taken == nullptr || taken == mine,
             {doing,
              ": another thread is in a call of the library, and MPI was initialised with MPI_THREAD_SERIALIZED: calls "
              "at the same time need MPI_THREAD_MULTIPLE"});
-}
-
-EINPARALLEL_SELDOM void mpi_use::release() {
-    only_thread() = nullptr;
 }
 
 EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : use_(doing), world_(world) {
