@@ -104,12 +104,6 @@ EINPARALLEL_SELDOM std::string check_target(const strided_box& target) {
                : "the view has strides by which several of its elements share one place";
 }
 
-EINPARALLEL_SELDOM void refuse_view() {
-    throw error(
-        "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
-        "copy them, ep::device_view(z).data() is their address");
-}
-
 /// into = from, over the whole box, in a space that works on the memory of both.
 EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
     if (!from.held.empty()) {
