@@ -315,9 +315,7 @@ private:
         for (std::size_t number = 0; number < made.between.size(); ++number) {
             program_[made.between[number]] = buffer_of_strip(number, 0);
         }
-        for (const link& each : made.links) {
-            program_.steps[each.step].work.clear();
-        }
+        for_each_in(made.links, [&](const link& each) { program_.steps[each.step].work.clear(); });
         into.work = std::move(work);
     }
 
