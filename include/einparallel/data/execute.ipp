@@ -129,17 +129,6 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     return {std::move(parts), sent, extra};
 }
 
-EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
-    context_state& state = *world.state();
-    const exclusive guard(state, "release");
-    agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
-    for (const std::shared_ptr<plan_cache>& cache : state.caches) {
-        if (prepared_plan* const known = cache->find(asked); known != nullptr) {
-            known->moves().forget();
-        }
-    }
-}
-
 EINPARALLEL_SELDOM bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
     return cache_of(world, space).find(asked) != nullptr;
 }
@@ -150,3 +139,19 @@ EINPARALLEL_SELDOM memory_need need_of(const plan& of, int rank, std::size_t sta
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
+    detail::context_state& state = *world.state();
+    const detail::exclusive guard(state, "release");
+    detail::agree(state.control, {},
+                  {{detail::fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
+    for (const std::shared_ptr<detail::plan_cache>& cache : state.caches) {
+        if (detail::prepared_plan* const known = cache->find(asked); known != nullptr) {
+            known->moves().forget();
+        }
+    }
+}
+
+}  // namespace einparallel
