@@ -141,8 +141,9 @@ public:
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
             plan_cache& home = *way->home;
+            const std::size_t before = home.transfers.bytes_sent();
             way->moves->moves().replay(home.space, home.transfers, home.scratch.data(), watch, failure);
-            sent += way->moves->bytes_sent();
+            sent += home.transfers.bytes_sent() - before;
         }
         return sent;
     }
