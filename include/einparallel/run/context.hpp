@@ -70,8 +70,6 @@ private:
     context_state& world_;
 };
 
-EINPARALLEL_INLINE std::shared_ptr<context_state> new_state(MPI_Comm ranks);
-
 }  // namespace EINPARALLEL_DETAIL
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
@@ -86,7 +84,7 @@ public:
     /// Collective over `ranks`. MPI must be initialised; initialising and finalising it stays the application's.
     /// Where OpenMP is linked and was not told how many threads to use, the ranks of a node share its processors.
     /// @throws error, mpi_error
-    explicit context(MPI_Comm ranks) : state_(detail::new_state(ranks)) {}
+    EINPARALLEL_INLINE explicit context(MPI_Comm ranks);
 
     /// Of no ranks: refused.
     template <class Ranks = void>

@@ -17,11 +17,6 @@ EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     share_processors(control);
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<context_state> new_state(MPI_Comm ranks) {
-    const mpi_use use("context");
-    return std::make_shared<context_state>(ranks);
-}
-
 /// The thread that has MPI alone, of all contexts; null: none.
 EINPARALLEL_SELDOM std::atomic<const void*>& only_thread() {
     static std::atomic<const void*> only = nullptr;
@@ -62,6 +57,11 @@ EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing)
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_SELDOM context::context(MPI_Comm ranks) {
+    const detail::mpi_use use("context");
+    state_ = std::make_shared<detail::context_state>(ranks);
+}
 
 EINPARALLEL_SELDOM void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
