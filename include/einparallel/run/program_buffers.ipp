@@ -75,8 +75,10 @@ EINPARALLEL_SELDOM void copy_source(const memory_space& space, const source& ori
 /// runs; or in scratch memory, which programs that follow each other share.
 class program_memory {
 public:
-    EINPARALLEL_SELDOM explicit program_memory(program of_rank)
+    EINPARALLEL_SELDOM program_memory(program of_rank, std::vector<kept_tensor> tensors)
         : program_(std::move(of_rank)),
+          tensors_(std::move(tensors)),
+          sources_(program_.vertices.size(), nullptr),
           alive_(lifetimes_of(program_)),
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -102,6 +104,9 @@ public:
 
     const program& of_rank() const { return program_; }
     program& of_rank() { return program_; }
+    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    std::vector<const source*>& sources() { return sources_; }
+    const std::vector<const source*>& sources() const { return sources_; }
     /// By buffer: its first byte, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 
@@ -187,11 +192,10 @@ public:
     }
 
     /// Binds inputs and results, and gives every other buffer its start in memory that is kept, or in scratch memory,
-    /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. `tensors`, by
-    /// vertex, `others`: what other programs keep. Local; may throw. Plans anew only where others are bound than
-    /// before. True where buffers have other strides than at the last call.
-    EINPARALLEL_SELDOM bool assign(const memory_space& space, const std::vector<const source*>& sources, bool stay,
-                                   const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
+    /// which settle() then supplies. `stay`: results are not wanted on the host. `others`: what other programs keep.
+    /// Local; may throw. Plans anew only where others are bound than before. True where buffers have other strides than
+    /// at the last call.
+    EINPARALLEL_SELDOM bool assign(const memory_space& space, bool stay, const std::vector<kept_tensor>& others) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
@@ -199,7 +203,7 @@ public:
             // Elements of an input that nothing but their read writes may stay in the application's memory.
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
-                const void* found = borrow(space, *sources[*life.input], region, strides);
+                const void* found = borrow(space, *sources_[*life.input], region, strides);
                 if (has_rows_[number] && !strides.empty() && strides != dense_strides(region)) {
                     found = nullptr;
                     strides.clear();
@@ -217,7 +221,7 @@ public:
         if (!is_kept_) {
             forget();
             if (has_once_) {
-                kept_.lay_out(space, program_, room_.kept, tensors, others);
+                kept_.lay_out(space, program_, room_.kept, tensors_, others);
             }
         }
         return std::exchange(has_other_strides_, false);
@@ -284,6 +288,8 @@ private:
     }
 
     program program_;
+    std::vector<kept_tensor> tensors_;    ///< by vertex
+    std::vector<const source*> sources_;  ///< by vertex
     std::vector<lifetime> alive_;
     std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
     std::vector<std::byte*> starts_;  ///< by buffer

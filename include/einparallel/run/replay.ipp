@@ -29,15 +29,10 @@ public:
     /// `staging`: that of the memory space it runs in. `tensors`: what vertices make, for plans that keep it alike.
     EINPARALLEL_SELDOM explicit program_replay(program moves, std::size_t staging = 0,
                                                std::vector<kept_tensor> tensors = {})
-        : program_memory(std::move(moves)),
+        : program_memory(std::move(moves), std::move(tensors)),
           staging_(staging),
-          sources_(of_rank().vertices.size(), nullptr),
-          tensors_(std::move(tensors)),
           most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 2; })),
           einsums_(count_in_order(of_rank().vertices.size())) {}
-
-    /// For the next run, by vertex: null for einsums; alive until the run is over.
-    std::vector<const source*>& sources() { return sources_; }
 
     /// The elements of the messages, after lay_out().
     const message_table& messages() const { return messages_; }
@@ -73,7 +68,7 @@ public:
     /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
-        is_prepared_ = !assign(space, sources_, results_stay, tensors_, others) && is_prepared_;
+        is_prepared_ = !assign(space, results_stay, others) && is_prepared_;
         prepare();
         if (const host_limits now; decided_for_ != now) {
             decide(space);
@@ -213,7 +208,7 @@ private:
         } else if (const auto* const read = std::get_if<read_source>(&done)) {
             const buffer& into = of_rank()[read->into];
             if (!is_borrowed(read->into)) {
-                copy_source(space, *sources_[read->vertex], into.region, start_of(read->into), into.element_bytes);
+                copy_source(space, *sources()[read->vertex], into.region, start_of(read->into), into.element_bytes);
             }
         } else if (const auto& moved = std::get<local_move>(done); !moved.region.empty()) {
             const box_pair boxes{moved.extents,         moved.laid.in(start_of(moved.into)),
@@ -227,8 +222,6 @@ private:
     std::byte* start_of(buffer_id number) const { return starts()[std::size_t(number)]; }
 
     std::size_t staging_;
-    std::vector<const source*> sources_;  ///< by vertex
-    std::vector<kept_tensor> tensors_;    ///< by vertex
     message_table messages_;
     std::size_t most_spans_;
     bool is_prepared_ = false;
