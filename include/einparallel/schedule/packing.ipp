@@ -41,7 +41,7 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         for (std::vector<message>* const messages : {&each.sends, &each.receives}) {
             for (message& moved : *messages) {
                 const buffer& holder = of_rank[moved.buffer];
-                const std::size_t bytes = detail::bytes_of(of_rank, moved.buffer, moved.region);
+                const std::size_t bytes = std::size_t(moved.region.size()) * holder.element_bytes;
                 const std::size_t run = detail::run_bytes(holder, moved.region);
                 if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {
                     const buffer_id packed = of_rank.add_buffer(moved.region, holder.element_bytes);

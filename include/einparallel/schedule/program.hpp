@@ -204,17 +204,19 @@ struct program {
         return buffer_id(buffers.size()) - 1;
     }
 
+    /// Adds a step behind the others, where it has something to do.
+    void append(step&& last) {
+        if (!last.is_idle()) {
+            steps.push_back(std::move(last));
+        }
+    }
+
     EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const {
         return detail::found_in(number, results);
     }
 };
 
 namespace EINPARALLEL_DETAIL {
-
-/// Bytes of the elements of `region` in `buffer`.
-inline std::size_t bytes_of(const program& of_rank, buffer_id buffer, const box& region) {
-    return std::size_t(region.size()) * of_rank[buffer].element_bytes;
-}
 
 /// A region of a buffer.
 struct buffer_region {

@@ -105,7 +105,9 @@ EINPARALLEL_INLINE void prepare(program& of_rank) {
 namespace einparallel {
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.buffer, sent.region); };
+    const auto bytes = [&](const message& sent) {
+        return std::size_t(sent.region.size()) * of_rank[sent.buffer].element_bytes;
+    };
     return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
         return again && each.once ? 0 : detail::sum_in(each.sends, std::size_t{0}, bytes);
     });
