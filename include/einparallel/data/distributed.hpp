@@ -199,7 +199,8 @@ public:
     }
     /// The elements for a run that may write over them, which has them alone once it has begun.
     [[nodiscard]] std::shared_ptr<detail::donation> give() {
-        given_ = detail::donated(local_tensor());
+        given_ = std::make_shared<detail::donation>(
+            detail::donation{local_tensor().where == nullptr ? nullptr : detail::input_in_memory(local_tensor())});
         local_ = {};
         return given_;
     }

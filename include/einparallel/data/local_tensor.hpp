@@ -99,7 +99,6 @@ struct donation {
     std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies there
     bool is_begun = false;            ///< a run has begun with them: the handle has them no longer
 };
-EINPARALLEL_INLINE std::shared_ptr<donation> donated(const local_tensor& given);
 /// The elements, as long as they are the handle's. @throws error
 EINPARALLEL_INLINE const local_tensor& not_given(const donation& elements);
 

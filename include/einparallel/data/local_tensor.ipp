@@ -35,10 +35,6 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const local_tensor& g
                         given.elements.element, std::make_shared<memory_source>(given, root));
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const local_tensor& given) {
-    return std::make_shared<donation>(donation{given.where == nullptr ? nullptr : input_in_memory(given)});
-}
-
 EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     static const local_tensor nothing;
     expect(!elements.is_begun,

@@ -6,6 +6,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <utility>
@@ -66,9 +67,7 @@ EINPARALLEL_SELDOM context::context(MPI_Comm ranks) {
 EINPARALLEL_SELDOM void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
     state_->caches.clear();
-    for (const std::shared_ptr<const memory_space>& each : state_->spaces) {
-        each->trim();
-    }
+    detail::for_each_in(state_->spaces, [](const auto& each) { each->trim(); });
 }
 
 EINPARALLEL_SELDOM const std::shared_ptr<detail::context_state>& context::state() const {

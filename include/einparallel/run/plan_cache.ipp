@@ -24,9 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
     made.add(work.form.text()).add(work.travelling).add(work.held);
     made.add(work.feed.master).add(work.feed.label).add(work.feed.slices);
-    for (const mesh_axis& axis : work.ranks.axes) {
-        made.add(axis.label).add(axis.parts);
-    }
+    for_each_in(work.ranks.axes, [&](const mesh_axis& axis) { made.add(axis.label).add(axis.parts); });
     made.add(work.operands);
 }
 

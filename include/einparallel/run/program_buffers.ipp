@@ -106,7 +106,6 @@ public:
     program& of_rank() { return program_; }
     /// For the next run, by vertex: null for einsums; alive until the run is over.
     std::vector<const source*>& sources() { return sources_; }
-    const std::vector<const source*>& sources() const { return sources_; }
     /// By buffer: its first byte, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 

@@ -193,7 +193,7 @@ private:
         return of_sum == no_vertex ? std::pair(activity::copy, of_step) : std::pair(activity::combine, of_sum);
     }
 
-    EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) const {
+    EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) {
         if (auto* const call = std::get_if<contraction>(&done)) {
             const kernel& work = *of_rank().vertex_of(*call).work;
             laid_call& laid = *call->laid;
