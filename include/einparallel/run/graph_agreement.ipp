@@ -175,10 +175,7 @@ private:
         if (told != nullptr) {
             const functor_identity known = told(functor);
             add(who, "functor", readable_type(known.type));
-            states_.append(who)
-                .append("\x1fhash of what a functor holds\x1f")
-                .append(std::to_string(known.state))
-                .append("\n");
+            states_ += sentence({who, "\x1fhash of what a functor holds\x1f", std::to_string(known.state), "\n"});
             tells_states_ = tells_states_ && known.is_told;
         }
     }
