@@ -14,11 +14,11 @@
 
 namespace einparallel {
 
-void describe(const pinned_part& part, const auto& visit) {
-    part.label.empty() ? visit("dimension", part.dimension) : visit("label", part.label);
-    visit("parts", part.parts);
-    if (!part.points.empty()) {
-        visit("points", part.points);
+void describe(const pinned_part& pin, const auto& visit) {
+    pin.label.empty() ? visit("dimension", pin.dimension) : visit("label", pin.label);
+    visit("parts", pin.parts);
+    if (!pin.points.empty()) {
+        visit("points", pin.points);
     }
 }
 
