@@ -176,10 +176,10 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Spreads the ranks of a plan over the labels of one vertex, step by step.
-EINPARALLEL_INLINE class rank_placing {
+EINPARALLEL_INLINE class vertex_cutting {
 public:
     /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
-    rank_placing(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
+    vertex_cutting(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
         for (const auto& [name, parts] : is_spoken_of ? label_parts{} : asked.from_operands) {
             cut_.axes.push_back({label_named(einsum_.form, name), parts});
         }
@@ -255,20 +255,20 @@ namespace einparallel::rivals {
 EINPARALLEL_SELDOM cutting_rule sqrt() {
     return [](const vertex_to_cut& each) {
         const bool is_contraction = each.einsum.work->is_contraction();
-        detail::rank_placing placing(each, is_contraction);
+        detail::vertex_cutting cutting(each, is_contraction);
         if (is_contraction) {
-            placing.cut_in_squares();
+            cutting.cut_in_squares();
         }
-        return placing.parts();
+        return cutting.parts();
     };
 }
 
 EINPARALLEL_SELDOM cutting_rule along(std::string label) {
     return [label = std::move(label)](const vertex_to_cut& each) {
         each.expect_somewhere(label);
-        detail::rank_placing placing(each, each.has(label));
-        placing.cut(label);
-        return placing.parts(!each.has(label));
+        detail::vertex_cutting cutting(each, each.has(label));
+        cutting.cut(label);
+        return cutting.parts(!each.has(label));
     };
 }
 
@@ -289,15 +289,15 @@ EINPARALLEL_SELDOM cutting_rule megatron(group_labels labels) {
         const auto has = [&](const std::string& label) { return each.has(label); };
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;
-        detail::rank_placing placing(each, detail::any_in(named, has));
+        detail::vertex_cutting cutting(each, detail::any_in(named, has));
         if (column != labels.columns.end()) {
-            placing.cut(*column, degree);
-            placing.cut(labels.batch);
+            cutting.cut(*column, degree);
+            cutting.cut(labels.batch);
         } else {
-            placing.cut(labels.batch, std::max(1, each.processes / degree));
+            cutting.cut(labels.batch, std::max(1, each.processes / degree));
         }
-        placing.cut(labels.tokens);
-        return placing.parts();
+        cutting.cut(labels.tokens);
+        return cutting.parts();
     };
 }
 
