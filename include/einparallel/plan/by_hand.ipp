@@ -160,8 +160,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     detail::place_table table(true);
-    const std::vector<detail::state> states = detail::states_with_vectors(graph, asked, may_be, decided, table);
-    plan made = plan_builder::build(graph, asked, may_be, states, table);
+    plan made = plan_builder::build(graph, asked, may_be, decided, table, true);
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);

@@ -192,14 +192,15 @@ private:
     std::vector<std::size_t> copy_of_ = std::vector<std::size_t>(turn_.size(), unknown);
 };
 
-/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found.
+/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found. @param found one
+/// that does not keep to it
 EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan found,
                                                function_ref<limited_plan(const einsum_graph&)> plan_of) {
     // What lies idle need not lie there when most is held next: more of it is tried, and less.
     constexpr std::array<double, 7> shares{1, .5, .25, 2, .125, 4, 8};
     int level = 8;
     for (std::size_t next = 0; next < shares.size() && found.excess > 0; ++next) {
-        twice_computed_graph twice(graph, found.made, found.heaviest);
+        twice_computed_graph twice(graph, found.made, found.heaviest());
         if (!twice.choose(shares[next] * double(found.excess))) {
             continue;
         }
