@@ -3,10 +3,10 @@
 #include <einparallel/graph/gradient/backward.hpp>
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/graph/gradient/row_gradients.hpp>
-#include <einparallel/graph/gradient/scatter.hpp>
-#include <einparallel/graph/gradient/shift.hpp>
-#include <einparallel/graph/gradient/term_statement.hpp>
+#include <einparallel/graph/gradient/row_gradients.ipp>
+#include <einparallel/graph/gradient/scatter.ipp>
+#include <einparallel/graph/gradient/shift.ipp>
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/names.hpp>
 #include <einparallel/kernel/work/join.hpp>

@@ -1,8 +1,7 @@
 #pragma once
+// The gradients of vertices that are no ⊕ over ⊗: softmax, running sums, ranks, and what indices select.
 
-#include <einparallel/graph/gradient/row_gradients.hpp>
-
-#include <einparallel/graph/gradient/scatter.hpp>
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/work/ranked.hpp>
@@ -17,6 +16,13 @@
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What is added to the gradient of an operand: of `reader`, where it reads that, with labels of the read.
+struct read_gradient {
+    const vertex* reader;
+    operand_read read;
+    labelled_tensor term;
+};
 
 /// exp(x − max x) / Σ exp(x − max x), of which all but x is on the way: y · (g − Σ g · y).
 EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared_ptr<vertex>& made,
@@ -238,6 +244,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
     return gradients;
 }
 
+/// By the gradient of a vertex, which has the vertex's labels. None where the vertex is ⊕ over ⊗.
 EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
                                                                            const labelled_tensor& gradient) {
     if (made->work->as<select_work>() != nullptr) {

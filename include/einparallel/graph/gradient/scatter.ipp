@@ -1,7 +1,8 @@
 #pragma once
+// What a term adds to the gradient of a tensor that it was read from: at functions of labels solved for the labels,
+// where these are ±1 · label + …; else through indices that are data.
 
-#include <einparallel/graph/gradient/scatter.hpp>
-
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/section.hpp>
 #include <einparallel/kernel/work/select.hpp>
@@ -142,6 +143,8 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     return is_all ? summed : seen_at(summed, back, tensor.bounds);
 }
 
+/// Σ of the term, summed over `space` but for labels of the read: what it adds to the gradient of `tensor`, with
+/// numbers of its dimensions as labels. @param before  reads that replace this one where they are inside
 EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id term, const vertex& tensor,
                                              const operand_read& read, std::span<const operand_read* const> before,
                                              const std::vector<label_id>& space) {
