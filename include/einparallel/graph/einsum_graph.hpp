@@ -45,9 +45,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::si
 EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::vector<std::size_t>& einsums,
                                          std::vector<std::size_t>& number_of);
 
-/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
-EINPARALLEL_INLINE void find_results(einsum_graph& graph);
-
 /// Computes what is equal once: inputs of the same source, and einsums of the same operands, labels, extents and
 /// functions, in every statement. Their constraints must not differ, unless one has none. What results from equal
 /// vertices is equal in turn.

@@ -61,6 +61,7 @@ EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, const std::v
     return made;
 }
 
+/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
 EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     const std::size_t count = graph.vertices.size();
     constexpr std::size_t unknown = std::size_t(-1);

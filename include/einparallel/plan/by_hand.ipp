@@ -231,9 +231,7 @@ private:
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
     std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
-        std::vector<label_id> labels(form.names.size());
-        std::iota(labels.begin(), labels.end(), label_id{0});
-        std::erase_if(labels, [&](label_id label) { return !einsum_.may_cut(label); });
+        auto labels = those_in(first_labels(form.names.size()), [&](label_id label) { return einsum_.may_cut(label); });
         const auto turn = [&](label_id label) {
             const auto position = find_in(form.output, label) - form.output.begin();
             return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], position, label);
@@ -286,7 +284,7 @@ EINPARALLEL_SELDOM cutting_rule megatron(group_labels labels) {
         std::erase(named, "");
         detail::for_each_in(named, [&](const std::string& label) { each.expect_somewhere(label); });
         const auto has = [&](const std::string& label) { return each.has(label); };
-        const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
+        const auto column = detail::find_if_in(labels.columns, has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;
         detail::vertex_cutting cutting(each, detail::any_in(named, has));
         if (column != labels.columns.end()) {

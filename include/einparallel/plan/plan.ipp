@@ -268,14 +268,10 @@ private:
     /// What the paper counts.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;
-        std::vector<int> parts;
-        for (std::size_t label = 0; label < work.extents.size(); ++label) {
-            parts.push_back(work.ranks.parts(label_id(label)));
-        }
+        const std::vector<int> parts = detail::list_of(detail::first_labels(work.extents.size()),
+                                                       [&](label_id label) { return work.ranks.parts(label); });
         const auto parts_of = [](const task& of, const std::vector<label_id>& labels) {
-            std::vector<int> made;
-            detail::for_each_in(labels, [&](label_id label) { made.push_back(of.parts(label)); });
-            return made;
+            return detail::list_of(labels, [&](label_id label) { return of.parts(label); });
         };
         each.join = cost::join(work.form, work.extents, parts);
         each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);

@@ -108,6 +108,7 @@ public:
 
 private:
     static constexpr std::size_t unknown = std::size_t(-1);
+    static double to_double(index extent) { return double(extent); }
 
     /// Read before the vertex and after it, and not there.
     [[nodiscard]] bool lies_idle(std::size_t number) const {
@@ -121,9 +122,8 @@ private:
 
     /// Of a rank, about.
     [[nodiscard]] double bytes_of(std::size_t number) const {
-        double bytes = double(graph_.vertices[number]->element.bytes) / found_.processes();
-        for_each_in(graph_.vertices[number]->bounds, [&](index bound) { bytes *= double(bound); });
-        return bytes;
+        const vertex& each = *graph_.vertices[number];
+        return product_in(each.bounds, double(each.element.bytes) / found_.processes(), to_double);
     }
 
     /// The tensor, and what it is made of that is not there any more.
@@ -142,9 +142,7 @@ private:
         return sum_in(numbers, 0.0, [&](std::size_t number) {
             const vertex& each = *graph_.vertices[number];
             constexpr double reading = 8;  // an element, beside its arithmetic
-            double work = each.work->operations_per_point() + reading;
-            for_each_in(each.extents, [&](index extent) { work *= double(extent); });
-            return work;
+            return product_in(each.extents, each.work->operations_per_point() + reading, to_double);
         });
     }
 

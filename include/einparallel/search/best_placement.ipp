@@ -7,7 +7,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/search.ipp>
 

@@ -31,9 +31,6 @@ EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_vie
 /// no dimension of the tensor.
 EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pin);
 
-/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
-EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
-
 /// Where an input lies that is distributed, or pinned.
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);
 

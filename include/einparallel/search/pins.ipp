@@ -37,6 +37,7 @@ EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     return true;
 }
 
+/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
     for (const pinned_part& pin : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {

@@ -95,10 +95,7 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
 /// and for what an einsum makes.
 EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table);
 
-/// Where a mesh has an operand of an einsum. @param extents by label, with that of summands
-EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
-                                          std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table);
-/// Where a state has an operand, or the output, which is behind them.
+/// Where a state has an operand, or the output, which is behind them. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
                                         std::size_t tensor, place_table& table);
 

@@ -180,9 +180,7 @@ private:
             statement.set_operand(number, read_of(*made, reads[number]));
         }
         const std::vector<label_id> space = labels_of(*made);
-        std::vector<label_id> summed;
-        std::copy_if(space.begin(), space.end(), std::back_inserter(summed),
-                     [&](label_id label) { return !form.in_output(label); });
+        const std::vector<label_id> summed = those_in(space, [&](label_id label) { return !form.in_output(label); });
         const term_id x = statement.terms().result();
         term_id g = statement.add(gradient, made->element);
         if (summed.empty()) {

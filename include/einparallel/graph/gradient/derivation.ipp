@@ -64,9 +64,7 @@ public:
             const element_type type = computed(each.type());
             made.made.kind = type.kind;
             made.made.bytes = std::uint8_t(type.bytes);
-            for (const op_register source : sources_of(all, number)) {
-                made.from.push_back(known[source]);
-            }
+            made.from = list_of(sources_of(all, number), [&](op_register source) { return known[source]; });
             if (each.code == op_code::argument) {
                 known[number] = made.from[0];
             } else if (each.code == op_code::operand) {
@@ -157,13 +155,7 @@ public:
                 }
             }
         }
-        std::vector<std::optional<term_id>> made(operands_.size());
-        for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
-            if (operands_[operand] < all.size()) {
-                made[operand] = all[operands_[operand]];
-            }
-        }
-        return made;
+        return list_of(operands_, [&](term_id term) { return term < all.size() ? all[term] : std::nullopt; });
     }
 
     /// A term as a product of others.
@@ -236,10 +228,7 @@ public:
                 registers[number] = made.program.number(each.made.type(), each.made.bits);
                 continue;
             }
-            std::vector<op_register> from;
-            for (const term_id source : each.from) {
-                from.push_back(registers[source]);
-            }
+            const auto from = list_of(each.from, [&](term_id source) { return registers[source]; });
             // Functors of one name may be any: a term with one is like itself only.
             const op_function function{each.made.code, each.made.code == op_code::opaque, false, each.name};
             registers[number] = made.program.call(function, each.made.type(), type_of(each.from[0]), from);
@@ -267,7 +256,7 @@ private:
             return each.made == made.made && each.from == made.from && each.rows.functor == made.rows.functor &&
                    each.name == made.name && each.operand == made.operand;
         };
-        const auto known = std::find_if(terms_.begin(), terms_.end(), is_same);
+        const auto known = find_if_in(terms_, is_same);
         const auto number = term_id(known - terms_.begin());
         if (known == terms_.end()) {
             terms_.push_back(std::move(made));

@@ -47,12 +47,18 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, s
 
 /// Names for the dimensions of a tensor as labels: those in the einsum that makes it; of an input "0", "1", ….
 EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of) {
-    std::vector<std::string> names;
-    for (std::size_t dimension = 0; dimension < of.bounds.size(); ++dimension) {
-        names.push_back(of.form.output.empty() ? std::to_string(dimension)
-                                               : of.form.names[std::size_t(of.form.output[dimension])]);
+    return list_of(first_labels(of.bounds.size()), [&](label_id dimension) {
+        return of.form.output.empty() ? std::to_string(dimension)
+                                      : of.form.names[std::size_t(of.form.output[std::size_t(dimension)])];
+    });
+}
+
+/// The same, labelled with positions in a list of its labels.
+EINPARALLEL_SELDOM labelled_tensor by_position(labelled_tensor tensor, const std::vector<label_id>& labels) {
+    for (label_id& label : tensor.labels) {
+        label = label_id(find_in(labels, label) - labels.begin());
     }
-    return names;
+    return tensor;
 }
 
 /// Ranges of labels in a view.

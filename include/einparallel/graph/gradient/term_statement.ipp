@@ -79,7 +79,7 @@ public:
         if (operand.handle == nullptr) {
             return scale;
         }
-        const auto known = std::find_if(operands_.begin(), operands_.end(), [&](const labelled_tensor& each) {
+        const auto known = find_if_in(operands_, [&](const labelled_tensor& each) {
             return each.handle == operand.handle && each.labels == operand.labels;
         });
         const auto number = std::size_t(known - operands_.begin());
@@ -171,12 +171,9 @@ public:
     EINPARALLEL_SELDOM [[nodiscard]] std::vector<label_id> labels_of(term_id term) const {
         std::vector<label_id> all;
         for (const std::size_t operand : terms_.operands_of(term)) {
-            for (const label_id label : operands_[operand].labels) {
-                if (label != no_label && !found_in(label, all)) {
-                    all.push_back(label);
-                }
-            }
+            append_new(all, operands_[operand].labels);
         }
+        std::erase(all, no_label);
         return all;
     }
 
@@ -224,12 +221,7 @@ private:
                 product.factors[number] = made.factors[0];
             }
         }
-        std::vector<label_id> out;
-        for (const label_id label : kept) {
-            if (found_in(label, labels)) {
-                out.push_back(label);
-            }
-        }
+        const std::vector<label_id> out = those_in(kept, [&](label_id label) { return found_in(label, labels); });
         std::vector<std::size_t> read;
         for (const term_id factor : product.factors) {
             if (const std::optional<std::size_t> operand = terms_.as_operand(factor)) {
