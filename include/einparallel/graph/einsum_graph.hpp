@@ -21,12 +21,14 @@ struct einsum_graph {
     std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
     std::vector<std::vector<std::shared_ptr<vertex>>> origins;  ///< the user's vertices that each is computed for
 
-    /// Appends a vertex. Returns its number.
+    /// Appends a vertex that is no intermediate, or is step number `step` of a statement. Returns its number.
     EINPARALLEL_INLINE std::size_t add(std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> computed_for,
-                                       std::vector<std::size_t> reads) {
+                                       std::vector<std::size_t> reads, std::size_t step = 0) {
         vertices.push_back(std::move(next));
         origins.push_back(std::move(computed_for));
         inputs.push_back(std::move(reads));
+        step_of.push_back(step);
+        result_of.push_back(vertices.size() - 1);
         return vertices.size() - 1;
     }
 

@@ -82,15 +82,12 @@ EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& aske
 /// The cheapest plan found that keeps to the memory limit, else the smallest found, and the bytes by which it exceeds.
 /// Peak memory is not a sum over vertices: what a search over states that alone keep to the limit has written down is
 /// searched again for states that fit together, and for the order in which the vertices take their turns. Where what
-/// would be kept over runs leaves too little of the limit, a plan that keeps nothing. Without a limit the best plan.
+/// would be kept over runs leaves too little of the limit, a plan that keeps nothing.
 EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
     limited_plan best{best_plan(graph, other)};
-    if (limit == 0) {
-        return best;
-    }
     std::optional<double> bound = best.made.lower_bound();  // the limit only takes plans away
     plan_builder::made_for(best.made, asked, bound);
     const std::vector<int> ranks = heaviest_ranks(graph, best.made.processes());
@@ -138,7 +135,10 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
     const auto found_within = [&](const options& limits) {
-        const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, limits); };
+        const auto plan_of = [&](const detail::einsum_graph& ordered) {
+            return limits.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, limits)}
+                                            : detail::plan_within(ordered, limits);
+        };
         if (asked.order == order::best_plan) {
             return detail::plan_of_best_order(graph, plan_of);
         }

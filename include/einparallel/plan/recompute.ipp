@@ -112,13 +112,13 @@ private:
 
     /// Read before the vertex and after it, and not there.
     [[nodiscard]] bool lies_idle(std::size_t number) const {
-        return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output(number) &&
+        const bool is_output = last_[number] == found_.vertices().size();
+        return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output &&
                !found_in(number, read_there_);
     }
     [[nodiscard]] bool is_einsum(std::size_t number) const {
         return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
     }
-    [[nodiscard]] bool is_output(std::size_t number) const { return last_[number] == found_.vertices().size(); }
 
     /// Of a rank, about.
     [[nodiscard]] double bytes_of(std::size_t number) const {
@@ -151,12 +151,11 @@ private:
 
     void add(std::size_t number) {
         const bool is_late = turn_[number] > there_;
-        number_of_[number] = made_.add(graph_.vertices[number], graph_.origins[number],
-                                       list_of(graph_.inputs[number], [&](std::size_t input) {
-                                           return is_late ? read_late(input) : number_of_[input];
-                                       }));
-        made_.step_of.push_back(graph_.step_of[number]);
-        made_.result_of.push_back(number_of_[number]);
+        number_of_[number] =
+            made_.add(graph_.vertices[number], graph_.origins[number],
+                      list_of(graph_.inputs[number],
+                              [&](std::size_t input) { return is_late ? read_late(input) : number_of_[input]; }),
+                      graph_.step_of[number]);
     }
 
     std::size_t add_copy(std::size_t number) {
@@ -173,8 +172,6 @@ private:
         copy->is_again = true;
         copy_of_[number] = made_.add(
             copy, {copy}, list_of(graph_.inputs[number], [&](std::size_t input) { return read_late(input); }));
-        made_.step_of.push_back(0);
-        made_.result_of.push_back(copy_of_[number]);
         return copy_of_[number];
     }
 

@@ -85,10 +85,8 @@ EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const 
         return search.run_along_paths();
     }
     const auto einsums = count_if_in(graph.vertices, [](const auto& each) { return !each->is_input(); });
-    const bool has_others = any_in(may_be, [](const vertex_cuts& each) {
-        return any_in(each.families, [](const partition_family& family) { return family.any_from > 0; });
-    });
-    if (!has_others || einsums < 2 || einsums > std::ptrdiff_t(placement_search::few_vertices)) {
+    if (!any_in(may_be, &vertex_cuts::has_others) || einsums < 2 ||
+        einsums > std::ptrdiff_t(placement_search::few_vertices)) {
         return search.run(asked.effort);
     }
     const std::vector<placed_graph> known = placements_on_fewer(graph, asked, table);

@@ -57,7 +57,7 @@ public:
     std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
 
     /// True where there are others.
-    bool may_have_others() const { return any_in(may_be_.families, &partition_family::any_from); }
+    bool may_have_others() const { return may_be_.has_others(); }
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
     double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }

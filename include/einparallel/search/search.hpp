@@ -31,6 +31,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -65,6 +66,9 @@ struct vertex_cuts {
     bool every = false;  ///< any number of ranks competes
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
+
+    /// True where any number of ranks competes beside those that families list.
+    [[nodiscard]] bool has_others() const { return any_in(families, &partition_family::any_from); }
 
     friend bool operator==(const vertex_cuts&, const vertex_cuts&) = default;
 };

@@ -56,10 +56,8 @@ struct dimension_indices {
 /// An integer tensor of them.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const dimension_indices& along, label_span labels,
                                                           const std::vector<index>& extents) {
-    std::vector<index> steps;
-    for (const label_id label : labels) {
-        steps.push_back(find_in(along.function.terms, label, &index_term::label)->coefficient);
-    }
+    const std::vector<index> steps = list_of(
+        labels, [&](label_id label) { return find_in(along.function.terms, label, &index_term::label)->coefficient; });
     const auto write = [steps, along](const box& region, void* destination) {
         auto* next = static_cast<index*>(destination);
         const std::vector<index> sizes = list_of(region.sides, &interval::size);
@@ -155,10 +153,9 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     });
     std::vector<label_id> summed = those_in(space, [&](label_id label) { return !found_in(label, own); });
     // A label alone in each dimension, and each in one: these are the dimensions.
-    std::vector<label_id> alone;
-    for (std::size_t dimension = 0; dimension < left.functions.size(); ++dimension) {
-        alone.push_back(left.label_of(dimension, statement.extents()));
-    }
+    const std::vector<label_id> alone = list_of(first_labels(left.functions.size()), [&](label_id dimension) {
+        return left.label_of(std::size_t(dimension), statement.extents());
+    });
     const bool is_plain = own.size() + std::size_t(count_in(alone, no_label)) == alone.size() &&
                           (read.at.is_plain() || !found_in(no_label, alone));
     const bool is_masked = !before.empty() || !read.at.where.empty();
