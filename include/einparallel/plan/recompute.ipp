@@ -35,9 +35,7 @@ public:
         for (std::size_t turn = 0; turn < found.vertices().size(); ++turn) {
             position[found.vertices()[turn].origin.get()] = turn;
         }
-        for (std::size_t number = 0; number < turn_.size(); ++number) {
-            turn_[number] = position[graph.origins[number].front().get()];
-        }
+        turn_ = list_of(graph.origins, [&](const auto& made_for) { return position[made_for.front().get()]; });
         for (std::size_t number = 0; number < turn_.size(); ++number) {
             for (const std::size_t input : graph.inputs[number]) {
                 last_[input] = std::max(last_[input], turn_[number]);

@@ -15,7 +15,6 @@
 #include <bit>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -67,7 +66,7 @@ EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_gr
     int best_number = 0;
     for (const int number : numbers) {
         placed_graph found = placement_on(number, graph, asked, table, asked.effort / glance);
-        if (found.cost < (best_number == 0 ? std::numeric_limits<double>::infinity() : best.cost)) {
+        if (found.cost < best.cost) {
             best = std::move(found);
             best_number = number;
         }

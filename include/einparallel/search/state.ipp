@@ -117,12 +117,8 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
     for (const mesh_axis& axis : pinned_axes(einsum)) {
         append(axis.label);
     }
-    for (const label_id label : einsum.form.output) {
-        append(label);
-    }
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        append(label_id(label));
-    }
+    for_each_in(einsum.form.output, append);
+    for_each_in(first_labels(parts.size()), append);
     return ranks;
 }
 

@@ -78,8 +78,7 @@ public:
                     made.rows = calls.front();
                     calls = calls.subspan(1);
                 }
-                const bool is_of_half = each.code == op_code::cast && is_half_type(all[each.from[0]].type());
-                if (is_of_half) {
+                if (each.code == op_code::cast && is_half_type(all[each.from[0]].type())) {
                     made.rows = {};  // its operand is a float here
                 }
                 const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;

@@ -55,10 +55,8 @@ EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of
 
 /// The same, labelled with positions in a list of its labels.
 EINPARALLEL_SELDOM labelled_tensor by_position(labelled_tensor tensor, const std::vector<label_id>& labels) {
-    for (label_id& label : tensor.labels) {
-        label = label_id(find_in(labels, label) - labels.begin());
-    }
-    return tensor;
+    const auto position = [&](label_id label) { return label_id(find_in(labels, label) - labels.begin()); };
+    return {std::move(tensor.handle), list_of(tensor.labels, position), tensor.scale};
 }
 
 /// Ranges of labels in a view.

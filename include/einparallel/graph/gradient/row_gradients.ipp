@@ -158,11 +158,9 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     const selection_labels all = labels_of_selection(made, count);
     const std::vector<std::string_view> names(all.names.begin(), all.names.end());
     const std::vector<operand_read> reads = made.form.listed_reads();
-    const auto numbered = [&](std::vector<label_id> labels) {
-        for (label_id& label : labels) {
-            label = label == no_label ? label : all.numbers[std::size_t(label)];
-        }
-        return labels;
+    const auto numbered = [&](const std::vector<label_id>& labels) {
+        const auto number = [&](label_id label) { return label == no_label ? label : all.numbers[std::size_t(label)]; };
+        return list_of(labels, number);
     };
     std::vector<labelled_tensor> operands;
     for (std::size_t number = 0; number <= count; ++number) {

@@ -77,9 +77,7 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
             };
             if (is_shifted(read) && read.at.is_plain()) {
                 value = known.at(made.operands[read.operand].get());
-                for (label_id& label : value->labels) {
-                    label = read.labels[std::size_t(label)];
-                }
+                value->labels = list_of(value->labels, [&](label_id label) { return read.labels[std::size_t(label)]; });
             } else if (is_shifted(read) || any_in(read.elsewhere, is_shifted)) {
                 value.reset();
             }
@@ -105,9 +103,7 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
             return std::nullopt;
         }
     }
-    for (label_id& label : all.labels) {
-        label = label_id(find_in(out, label) - out.begin());
-    }
+    all.labels = list_of(all.labels, [&](label_id label) { return label_id(find_in(out, label) - out.begin()); });
     return all;
 }
 
