@@ -56,10 +56,10 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, s
     return bytes_alive(alive, bytes, of_rank.steps.size());
 }
 
-/// Buffers to be placed, with their lifetimes and the bytes that each is to take.
+/// Buffers to be laid in an arena, with their lifetimes and the bytes that each is to take.
 struct arena_request {
     std::vector<lifetime> alive;
-    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those not placed
+    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those that need no offset
     std::vector<std::size_t> ordered;  ///< the buffers that need an offset, in the order in which they get it
     std::size_t steps = 0;
 };
@@ -67,20 +67,20 @@ struct arena_request {
 /// Gives every buffer, in the order asked for, the lowest offset that is free during its life.
 EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
-    // Per step, who is placed already and alive in it: neighbours are found without comparing all pairs.
-    std::vector<std::vector<std::size_t>> placed_by_step(request.steps + 1);
+    // Per step, who is laid already and alive in it: neighbours are found without comparing all pairs.
+    std::vector<std::vector<std::size_t>> laid_by_step(request.steps + 1);
     std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
     std::vector<std::pair<std::size_t, std::size_t>> taken;
     for (const std::size_t number : request.ordered) {
         taken.clear();
         for (std::size_t position = request.alive[number].first; position <= request.alive[number].last; ++position) {
-            for (const std::size_t other : placed_by_step[position]) {
+            for (const std::size_t other : laid_by_step[position]) {
                 if (seen_for[other] != number) {
                     seen_for[other] = number;
                     taken.emplace_back(planned.offsets[other], planned.offsets[other] + request.bytes[other]);
                 }
             }
-            placed_by_step[position].push_back(number);
+            laid_by_step[position].push_back(number);
         }
         sort_range(taken);
         std::size_t offset = 0;
