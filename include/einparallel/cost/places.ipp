@@ -2,11 +2,11 @@
 
 #include <einparallel/cost/places.hpp>
 #include <einparallel/cost/redistribution_traffic.ipp>
+#include <einparallel/notation/affine_map.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {

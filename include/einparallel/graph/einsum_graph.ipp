@@ -6,7 +6,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <typeinfo>

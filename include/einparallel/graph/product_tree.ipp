@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <string_view>
 #include <utility>
 

@@ -17,7 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>

@@ -5,7 +5,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/search/options.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

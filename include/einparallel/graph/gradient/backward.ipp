@@ -13,7 +13,6 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
-#include <algorithm>
 #include <map>
 #include <unordered_set>
 #include <utility>

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
