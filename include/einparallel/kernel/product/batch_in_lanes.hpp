@@ -6,6 +6,7 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
