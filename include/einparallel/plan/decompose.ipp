@@ -154,6 +154,7 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
             break;
         }
         other.excess = std::max(other.most(), asked.memory_limit) - asked.memory_limit;
+        plan_builder::made_for(other.made, asked, other.made.lower_bound());
         found = std::move(other);
     }
     if (found.excess > 0) {
