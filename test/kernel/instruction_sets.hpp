@@ -20,10 +20,16 @@ inline std::vector<einparallel::detail::instruction_set> sets_here() {
     return sets;
 }
 
+/// C(m, n) (+)= scale · Σ_k A(m, k) · B(k, n).
+template <einparallel::Element T>
+struct gemm_call : einparallel::detail::gemm_axes {
+    T scale = T(1);
+    bool add = false;
+};
+
 /// One blocked product with given instructions. @pre supported(set)
 template <einparallel::Element T>
-void gemm(einparallel::detail::gemm_call<T>& call, const T* a, const T* b, T* c,
-          einparallel::detail::instruction_set set) {
+void gemm(gemm_call<T>& call, const T* a, const T* b, T* c, einparallel::detail::instruction_set set) {
     using namespace einparallel::detail;
     const tile_kernel kernel = product_tile_kernel<T>(set, &call.scale);
     run_blocked(kernel, call, {loop_nest(3), {}, a, 1, b, 2, c, call.add});

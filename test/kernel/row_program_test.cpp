@@ -874,7 +874,7 @@ private:
 
     void end(writer& into, row_name last) {
         with_cast(tree_.type, output_.type, tree_.is_number(), [&]<class From, class To>(auto is_number) {
-            into.template end<To>(value_at<From, is_number>{last});
+            into.template read<To>(value_at<From, is_number>{last});
         });
     }
 
@@ -1008,10 +1008,10 @@ TEST_CASE("a number alone, with conversion and without, overwrites or is added")
             work.reduction = row_reduction_of<double>(op::sum);
             writer calls(work, nullptr);
             SUBCASE("double") {
-                calls.end<double>(calls.number(-7.0));
+                calls.read<double>(calls.number(-7.0));
             }
             SUBCASE("int") {
-                calls.end<double>(calls.number(-7));
+                calls.read<double>(calls.number(-7));
             }
             std::vector<double> made(static_cast<std::size_t>(2 * count), 3);
             const std::array<index, 1> extents{count};
@@ -1064,7 +1064,7 @@ TEST_CASE_TEMPLATE("many rows are held at once", T, float, double, std::complex<
             last = each % 2 == 0 ? calls.call(plus{}, true, held[each], last)
                                  : calls.call(minus{}, true, held[each], last);
         }
-        calls.end<T>(last);
+        calls.read<T>(last);
         CHECK(work.rows.held.size() == depth);
         // Of floats and doubles the last product goes into the chain before it, and what follows are links of that.
         CHECK(work.rows.steps.size() == (std::is_floating_point_v<T> ? depth - 1 : 2 * depth - 1));

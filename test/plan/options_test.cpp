@@ -191,6 +191,7 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
             limited.memory_limit = limit;
             try {
                 const plan smaller = decompose_vertices(limited, {chain});
+                CHECK(smaller.asked() == limited);
                 for (int rank = 0; rank < 4; ++rank) {
                     REQUIRE(smaller.peak_bytes(rank) <= limit);
                 }

@@ -5,6 +5,7 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/row_functions.hpp>
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 
 #include <doctest/doctest.h>

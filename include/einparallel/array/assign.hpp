@@ -52,12 +52,10 @@ auto listed_leaves(const E& right) {
 // --- one vertex that computes the output element by element from arrays and views
 
 /// Some operand is joined.
-template <class... Leaves>
-constexpr bool any_joined(type_list<Leaves...> /*leaves*/) {
-    return (requires { &Leaves::operand_type::joined; } || ...);
-}
 template <class E>
-inline constexpr bool has_joined = any_joined(leaves_t<E>{});
+inline constexpr bool has_joined = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (requires { &Leaves::operand_type::joined; } || ...);
+}(leaves_t<E>{});
 
 template <class Statement, class Out, class E>
 inline constexpr bool is_elementwise = E::is_flat && !has_joined<E> && !Statement::template aggregates<E> &&
@@ -102,12 +100,6 @@ template <class Out, class Statement, class E>
 }
 
 // --- products of arrays, views and numbers: one value, one call
-
-/// Labels of the dimensions of leaves, one after the other.
-template <class Ids, class... Leaves>
-constexpr const auto& dimensions(type_list<Leaves...> /*leaves*/) {
-    return Ids::template ids<concatenate_t<label_list<>, typename Leaves::labels...>>;
-}
 
 /// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
 /// labels missing on the left.
@@ -164,15 +156,16 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
         // Signs change: a product with −1 makes a NaN of an infinite real or imaginary part.
         execute_typed<assignment::add, Out, T, LeftLabels>(output, with_sign<true>(right), grow);
     } else if constexpr (is_one_product<Statement, Out, E>) {
-        static constexpr product_form form{Statement::ids::names, Statement::left_labels.data(),
-                                           dimensions<typename Statement::ids>(leaves_t<E>{}).data(),
+        static constexpr product_form form{Statement::ids::names,
                                            How == assignment::set ? write_mode::overwrite : write_mode::combine,
                                            !Statement::template aggregates<E>};
         constexpr std::size_t operands = E::leaf_count;
-        std::array<strided_block, operands + 1> blocks{output};
+        std::array<strided_block, operands + 1> blocks{strided_block(output, Statement::left_labels)};
         strided_block* next = &blocks[1];
         Out scale = Out(1);
-        for_each_factor(right, scale, [&](const auto& factor) { *next++ = handle_of(factor.operand); });
+        for_each_factor(right, scale, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& factor) {
+            *next++ = {handle_of(factor.operand), Statement::ids::template ids<Labels>};
+        });
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
@@ -182,17 +175,6 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
                                             How == assignment::set ? write_mode::overwrite : write_mode::combine, grow);
     } else {
         execute_in_steps<How, Out, T, Statement>(output, right, grow);
-    }
-}
-
-/// … in the statement's type.
-template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(const strided_block& output, const E& right, growth grow) {
-    using T = statement_type<Out, E>;
-    if constexpr (is_in<T, E>) {
-        execute_typed<How, Out, T, LeftLabels>(output, right, grow);
-    } else {
-        execute_typed<How, Out, T, LeftLabels>(output, typed<T>(right), grow);
     }
 }
 
@@ -224,16 +206,15 @@ public:
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
             take<How>(with_selections<Labels, E>(right));
-        } else if constexpr (How != assignment::set && !Selects<Operand> && !waits<typename target::node> &&
-                             adds_in_one<T, E>) {
+        } else if constexpr (How != assignment::set && !Selects<Operand> && !waits<Operand> && adds_in_one<T, E>) {
             using Sign = std::conditional_t<How == assignment::add, plus, minus>;
             take<assignment::set>(make_join(Sign{}, this->read(), right));
-        } else if constexpr (waits<typename target::node> || waits_for_extents<E>) {
+        } else if constexpr (waits<Operand> || waits_for_extents<E>) {
             resolution<statement<Labels, E>, array_leaves> found(this->read(), right);
             expect(found.failure().empty(), found.failure());
             if constexpr (Selects<Operand>) {
                 write_selected<How>(found, right);
-            } else if constexpr (waits<typename target::node>) {
+            } else if constexpr (waits<Operand>) {
                 write_at<How>(found, right);
             } else if (const strided_block all = handle_of(this->operand);  // a section, where read elsewhere, too
                        !lacks_extents(all) && found.template extents_of<Labels>() != this->operand.extents) {
@@ -249,7 +230,8 @@ public:
             }
         } else {
             write_all<How>([&](const strided_block& output, write_mode /*mode*/, growth grow) {
-                execute_statement<How, T, Labels>(output, right, grow);
+                using Type = statement_type<T, E>;
+                execute_typed<How, T, Type, Labels>(output, typed<Type>(right), grow);
             });
         }
     }

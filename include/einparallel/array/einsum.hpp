@@ -47,9 +47,7 @@ struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest..
 template <const auto& Table>
 inline constexpr auto table_names = [] {
     std::array<std::string_view, Table.names.size()> names{};
-    for (std::size_t label = 0; label < names.size(); ++label) {
-        names[label] = Table.names[label].view();
-    }
+    std::transform(Table.names.begin(), Table.names.end(), names.begin(), [](auto& name) { return name.view(); });
     return names;
 }();
 
@@ -84,8 +82,8 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
         const std::array shapes{shape_of(operands)...};
         subscript_labels labels(table, shapes, shape_of(output));
         std::array<strided_block, sizeof...(Operands) + 1> blocks{handle_of(output), handle_of(operands)...};
-        run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>(labels.form(table_names<table>, blocks), blocks,
-                                                                      T(1));
+        labels.see(blocks);
+        run_product<T, std::min<std::size_t>(sizeof...(Operands), 3)>({table_names<table>}, blocks, T(1));
     } else {
         einsum_views<Text>(output, readable(elements_as<T, array>(operands))...);
     }
@@ -123,9 +121,9 @@ contraction_decision decision_of(const X& x, const Y& y) {
     auto output = new_output<Text>(x, y);
     const view target(output);  // handles refer to extents and strides
     std::array<strided_block, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
+    labels.see(blocks);
     small_vector<index, 16> extents;
-    return decide(checked_call(labels.form(table_names<table>, blocks), blocks, extents, nullptr),
-                  element_type_of<T>());
+    return decide(checked_call({table_names<table>}, blocks, extents, nullptr), element_type_of<T>());
 }
 
 /// What operands of a string stand for that has a mistake.

@@ -65,8 +65,6 @@ auto first_element(M& tensor) {
         return tensor.data_handle();
     }
 }
-template <class M>
-using first_element_t = decltype(first_element(std::declval<M&>()));
 
 /// Reads element i of memory at p as p[i]: std::default_accessor does, std::linalg's scaled does not.
 template <class Accessor>
@@ -110,7 +108,7 @@ concept Mdspan = requires(M& tensor) {
     requires rank_of_t<M>::value == 0 || requires {
         { tensor.stride(0) } -> std::convertible_to<index>;
     };
-    requires std::is_pointer_v<first_element_t<M>> && has_default_access<M> && is_always_strided<M>;
+    requires std::is_pointer_v<decltype(first_element(tensor))> && has_default_access<M> && is_always_strided<M>;
 };
 
 /// xtensor's containers and views.

@@ -56,8 +56,6 @@ strided_block handle_of(const joined_read<T, Rank>& held) {
 /// A statement or einsum that is one product, as constants of the unit.
 struct product_form {
     std::span<const std::string_view> names;  ///< of the labels, by id
-    const label_id* output = nullptr;         ///< label of every dimension of the output
-    const label_id* operands = nullptr;       ///< the same of the operands, one after the other
     write_mode mode = write_mode::overwrite;
     bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
 };
@@ -71,13 +69,13 @@ struct growing_array {
 using growth = const growing_array*;  // null: the output keeps its extents
 
 /// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] · … of one, two or more `Operands`, which 3 stands for: these are contracted
-/// pair by pair in the cheapest order. `blocks` are the output and the operands. Throws, and writes nothing, where
-/// extents disagree or memory cannot be read or written.
+/// pair by pair in the cheapest order. `blocks` are the output and the operands, with labels. Throws, and writes
+/// nothing, where extents disagree or memory cannot be read or written.
 template <class T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<strided_block> blocks, T scale,
                                                 growth grow = nullptr);
 
-/// Throws as run_product does. Finds the extents by label id, and lets the blocks have their labels.
+/// Throws as run_product does. Finds the extents by label id.
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
                                            small_vector<index, 16>& extents, growth grow);
 
@@ -88,9 +86,9 @@ struct statement_leaf {
     bool ends_term = false;  ///< it is the last one of its term
 };
 
-/// The operands of a product as leaves of its only term.
-EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
-                                                         std::span<const strided_block> blocks);
+/// Operands as leaves. `ends` has a bit for each, set where it is the last one of its term, as the last of all is.
+EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(std::span<const strided_block> operands, bool in_place,
+                                                         std::uint64_t ends = 0);
 
 /// The indices of a range: the elements of ep::iota.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
@@ -205,8 +203,7 @@ private:
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 
-/// Z (+)= what the work makes of the operands, element by element. `ends` has a bit for each operand, set where it is
-/// the last one of its term.
+/// Z (+)= what the work makes of the operands, element by element. `ends`: of terms, as leaves_of takes them.
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const strided_block& target,
                                         std::span<const strided_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow);

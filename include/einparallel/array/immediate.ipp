@@ -6,6 +6,7 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -89,16 +90,12 @@ EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_
              ": give the result memory of its own"});
 }
 
-EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
-                                                         std::span<const strided_block> blocks) {
-    std::vector<statement_leaf> leaves;
-    const label_id* labels = form.operands;
-    for (const strided_block& block : blocks.subspan(1)) {
-        leaves.push_back({{block, {labels, block.extents.size()}}, form.in_place, false});
-        labels += block.extents.size();
-    }
-    leaves.back().ends_term = true;
-    return leaves;
+EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(std::span<const strided_block> operands, bool in_place,
+                                                         std::uint64_t ends) {
+    std::size_t left = operands.size();
+    return list_of(operands, [&](const strided_block& operand) {
+        return statement_leaf{operand, in_place, --left == 0 || (std::exchange(ends, ends >> 1) & 1) != 0};
+    });
 }
 
 EINPARALLEL_INLINE bool lacks_extents(const strided_block& output) {
@@ -127,17 +124,13 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
     std::shared_ptr<index[]> made(new index[std::size_t(range.size())]);
-    for (index at = 0; at < range.size(); ++at) {
-        made[at] = range.begin + at;
-    }
+    std::iota(made.get(), made.get() + range.size(), range.begin);
     return made;
 }
 
 /// Extents that no block has said are 1.
 EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
-    for (index& extent : extents) {
-        extent = extent < 0 ? 1 : extent;
-    }
+    std::replace(extents.begin(), extents.end(), index{-1}, index{1});
 }
 
 /// Extents agree, the output is dense, and operands are nowhere near it, or are `in_place` and read element for element
@@ -159,19 +152,13 @@ EINPARALLEL_INLINE bool is_plain(const strided_block& output, std::span<const st
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
                                            small_vector<index, 16>& extents, growth grow) {
     strided_block& output = blocks[0];
-    output.labels = {form.output, output.extents.size()};
+    const std::span<const strided_block> operands = blocks.subspan(1);
     if (grow != nullptr && lacks_extents(output)) {
-        let_grow(form.names, leaves_of(form, blocks), *grow, output);
+        let_grow(form.names, leaves_of(operands, form.in_place), *grow, output);
     }
     extents.resize(form.names.size());
-    const label_id* labels = form.operands;
-    const std::span<strided_block> operands = blocks.subspan(1);
-    for (strided_block& operand : operands) {
-        operand.labels = {labels, operand.extents.size()};
-        labels += operand.labels.size();
-    }
     if (!is_plain(output, operands, form.in_place, extents)) {
-        immediate_builder(form.names, output, leaves_of(form, blocks), nullptr);
+        immediate_builder(form.names, output, leaves_of(operands, form.in_place), nullptr);
     }
     fill_in(extents);
     return {extents, operands, output, form.mode};
@@ -220,9 +207,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     learn_extents(operands);
     if (!sink) {
         memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
-        for (const label_id label : out) {
-            own.extents.push_back(extents_[std::size_t(label)]);
-        }
+        own.extents = list_of(out, [&](label_id label) { return extents_[std::size_t(label)]; });
         own.strides.resize(out.size());
         const auto count = std::size_t(dense_strides(own.extents, own.strides.data()));
         own.bytes.reset(new_lines(count * element.bytes));
@@ -264,10 +249,8 @@ EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names,
                                         const join_work& work, write_mode mode, growth grow) {
     small_vector<index, 16> extents(names.size());
     if ((grow != nullptr && lacks_extents(target)) || !is_plain(target, operands, true, extents)) {
-        const std::vector<statement_leaf> leaves = list_of(operands, [&, ends](const strided_block& operand) mutable {
-            return statement_leaf{operand, true, (std::exchange(ends, ends >> 1) & 1) != 0};
-        });
-        immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
+        immediate_builder(names, target, leaves_of(operands, true, ends), grow)
+            .join(mode, target.labels, operands, work, {});
         return;
     }
     fill_in(extents);
@@ -279,8 +262,6 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
                                       std::span<const strided_block> operands, const select_work& work, write_mode mode,
                                       growth grow) {
     std::vector<std::string_view> all(names.begin(), names.end());
-    std::vector<statement_leaf> leaves = list_of(operands, [](const auto& operand) { return statement_leaf{operand}; });
-    leaves.back().ends_term = true;
     std::vector<strided_block> read(operands.begin(), operands.end());
     // The positions along each such label, which a block of it begins with: only calls of joined operands look further.
     const index step = operands.front().joined == nullptr ? 0 : 1;
@@ -294,7 +275,7 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
         positions[each] = count_up({0, step == 0 ? 1 : extent});
         read.push_back({{positions[each].get(), {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
     }
-    immediate_builder(all, target, leaves, grow)
+    immediate_builder(all, target, leaves_of(operands, false), grow)
         .run(mode, target.labels, read, work.element, [&](const block_call& call) { run_select(call, work); });
 }
 

@@ -146,14 +146,10 @@ private:
 
         template <class E>
         auto leaf(const E& node) {
-            return listed<typename E::value_type>(node);
+            return listed(node, typename leaf_types<E>::type());
         }
-        template <class Operand, class Labels>
-        auto leaf(const detail::leaf<Operand, Labels>& node) {
-            return listed<stored_t<Operand>>(node);
-        }
-        template <class T, class E>
-        value_at<T> listed(const E& node) {
+        template <class E, class T>
+        value_at<T> listed(const E& node, type_list<T> /*element*/) {
             const std::size_t number = count++;
             operands[number] = lower.as_operand(node);
             return {row_name(number), op_register(number)};

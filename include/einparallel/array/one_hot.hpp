@@ -33,9 +33,7 @@ template <class Left, class Whole, class Token, class V, class Operand, class La
 inline constexpr bool selects_by_product<Left, Whole, join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>>,
                                          leaf<Operand, Labels>> =
     Whole::is_flat && !appears_in<V, Left> && times_in<V>(Labels{}) == 1 && leaves_with<V>(leaves_t<Whole>{}) == 2 &&
-    std::is_same_v<arithmetic_t<bool, typename Operand::value_type>, typename Operand::value_type> && !requires {
-    Operand::waits;
-};
+    std::is_same_v<arithmetic_t<bool, typename Operand::value_type>, typename Operand::value_type> && !waits<Operand>;
 
 template <class Token, class V, class Operand, class... Labels>
 auto selection_of(const join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>>& hot,

@@ -7,6 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/leaves.hpp>
 
 #include <array>
 #include <concepts>
@@ -96,31 +97,68 @@ struct other_access : refused_node {
         "index that is data is an expression of integers without reductions, as in W(token(i), d)");
 };
 
-/// A leaf that can be assigned to, by Target::take<How>(right). `Handle`: what has the tensor.
+/// A leaf that can be assigned to: checks the statement, and gives it to Target::take<How>(right). `Handle`: what has
+/// the tensor. `Recorded`: Target is a tensor; unless `Broadcasts` it learns its extents from the right-hand side.
 template <class Target, class T, class Leaf, class Handle, bool Recorded, bool Broadcasts = !Recorded>
-class written_leaf : public Leaf, public assignable<Target, T, typename Leaf::labels, Recorded, Broadcasts> {
+class written_leaf : public Leaf {
 public:
     written_leaf(Leaf read, Handle* handle) : Leaf(std::move(read)), handle_(handle) {}
     written_leaf(const written_leaf&) = default;
     written_leaf(written_leaf&&) noexcept = default;
     ~written_leaf() = default;
 
-    using checked = assignable<Target, T, typename Leaf::labels, Recorded, Broadcasts>;
-    using checked::operator=;
-    using checked::operator+=;
-    using checked::operator-=;
-    /// C *= e is C = C · e, and so are a division and its remainder: e is one term, which is summed over its labels
-    /// that C lacks.
+    /// An expression; or a number for every element of an array, s() = 2.0.
+    template <ExpressionOrNumber E, assignment How = assignment::set>
+    const Target& operator=(const E& right) const {
+        const auto& assigned = as_node<T>(right);
+        using node_type = std::remove_cvref_t<decltype(assigned)>;
+        using wrong = mistakes<typename Leaf::labels, node_type>;
+        static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
+        static_assert(
+            Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+            "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
+            "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
+            "with this label; or is it misspelt?");
+        static_assert(
+            (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
+            "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
+            "repeat its sums along the label; or is it misspelt?");
+        static_assert(wrong::sound_terms,
+                      "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
+                      "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
+        static_assert(
+            is_summed_inside<typename wrong::escaping>,
+            "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "
+            "cumprod; write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
+        static_assert(keeps_imaginary<typename node_type::value_type, T>,
+                      "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
+        static_assert(keeps_fraction<typename node_type::value_type, T>,
+                      "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map; "
+                      "a bool is x(i) != 0");
+        static_assert(is_in_range<node_type, T>,
+                      "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 57,344 of "
+                      "float8_e5m2, 448 of float8_e4m3) cannot be assigned to it: multiply them by 1.0F");
+        static_assert(leaves_stand_in<Recorded, node_type>,
+                      "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
+                      "ep::from_root or ep::placeholder and ep::bind");
+        if constexpr (is_sound<typename Leaf::labels, node_type, Broadcasts> && is_storable<node_type, T> &&
+                      leaves_stand_in<Recorded, node_type> && (Broadcasts || !is_constant<node_type>)) {
+            static_cast<const Target&>(*this).template take<How>(assigned);
+        }
+        return static_cast<const Target&>(*this);
+    }
+    template <class E>
+        requires(Expression<E> || (Scalar<E> && Broadcasts))
+    const Target& operator+=(const E& right) const { return this->template operator=<E, assignment::add>(right); }
+    template <class E>
+        requires(Expression<E> || (Scalar<E> && Broadcasts))
+    const Target& operator-=(const E& right) const { return this->template operator=<E, assignment::subtract>(right); }
+    /// C *= e is C = C · e, and so are a division and its remainder: e is one term, which is summed over its
+    /// labels that C lacks.
     ///@{
-    template <class E>
-        requires Expression<E> || Scalar<E>
-    const Target& operator*=(const E& right) const { return by<times>(as_node<T>(right)); }
-    template <class E>
-        requires Expression<E> || Scalar<E>
-    const Target& operator/=(const E& right) const { return by<over>(as_node<T>(right)); }
-    template <class E>
-        requires Expression<E> || Scalar<E>
-    const Target& operator%=(const E& right) const { return by<modulo>(as_node<T>(right)); }
+    const Target& operator*=(const ExpressionOrNumber auto& right) const { return by<times>(as_node<T>(right)); }
+    const Target& operator/=(const ExpressionOrNumber auto& right) const { return by<over>(as_node<T>(right)); }
+    const Target& operator%=(const ExpressionOrNumber auto& right) const { return by<modulo>(as_node<T>(right)); }
     ///@}
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
     const Target& operator=(const written_leaf& right) const { return *this = right.read(); }
@@ -137,9 +175,7 @@ protected:
 private:
     template <class Function, class E>
     const Target& by(const E& term) const {
-        constexpr bool names_each_once = !requires {
-            Leaf::operand_type::waits;
-        };
+        constexpr bool names_each_once = !waits<typename Leaf::operand_type>;
         static_assert(
             names_each_once,
             "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
@@ -169,22 +205,19 @@ class array;
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A leaf; where T is not const, what can be assigned to as well.
-template <class T, class Labels, class Operand>
-auto leaf_of(Operand held, array<std::remove_const_t<T>, Operand::rank>* grows) {
-    if constexpr (std::is_const_v<T>) {
-        return leaf<Operand, Labels>(std::move(held));
-    } else {
-        return target<T, Operand, Labels>(std::move(held), grows);
-    }
-}
 template <class T, class Operand, class... Indices>
 auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Operand::rank>* grows,
               [[maybe_unused]] const Indices&... indices) {
-    if constexpr (are_labels<Operand::rank, Indices...>) {
-        return leaf_of<T, label_list<Indices...>>(std::move(held), grows);
+    constexpr bool is_whole = are_labels<Operand::rank, Indices...>;
+    if constexpr (is_whole && std::is_const_v<T>) {
+        return leaf<Operand, label_list<Indices...>>(std::move(held));
+    } else if constexpr (is_whole) {
+        return target<T, Operand, label_list<Indices...>>(std::move(held), grows);
+    } else if constexpr (std::is_const_v<T>) {
+        return indexed(std::move(held), indices...);
     } else {
-        const auto made = indexed(std::move(held), indices...);
-        return leaf_of<T, typename decltype(made)::labels>(made.operand, nullptr);
+        auto made = indexed(std::move(held), indices...);
+        return target<T, decltype(made.operand), typename decltype(made)::labels>(std::move(made.operand));
     }
 }
 

@@ -30,16 +30,11 @@
 
 namespace einparallel::detail {
 
-/// The leaf waits for extents.
-template <class Leaf>
-inline constexpr bool waits = requires {
-    Leaf::operand_type::waits;
-};
-
-/// Some leaf of E does.
+/// Some leaf of E waits for extents.
 template <class E>
-inline constexpr bool waits_for_extents =
-    []<class... Leaves>(type_list<Leaves...> /*all*/) { return (waits<Leaves> || ...); }(leaves_t<E>{});
+inline constexpr bool waits_for_extents = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (waits<typename Leaves::operand_type> || ...);
+}(leaves_t<E>{});
 
 template <class Index, bool Recorded>
 inline constexpr bool index_stands_in = true;
@@ -153,7 +148,7 @@ public:
         learn(left, operands);
         statement_read& output = operands.front();
         output.is_output = true;
-        output.is_forgotten = Source::rebinds && !waits<Left>;
+        output.is_forgotten = Source::rebinds && !waits<typename Left::operand_type>;
         if (all_in(output.at.bounds, [](index extent) { return extent == 0; })) {
             output.at.bounds = {};
         }
@@ -176,13 +171,15 @@ public:
     /// Where a label runs; what is resolved then is the statement at these indices.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
-    auto resolved(const auto& node) const { return node; }
+    auto resolved(const auto& node) const {
+        return rebuilt(node, [&](const auto& each) { return resolved(each); });
+    }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
         return Source::template indices<Labels>(ranges_[std::size_t(ids::template ids<Labels>[0])]);
     }
     template <class Operand, class Labels>
-        requires(!waits<leaf<Operand, Labels>>)
+        requires(!waits<Operand>)
     auto resolved(const leaf<Operand, Labels>& node) const {
         return leaf<Operand, Labels>(Source::within(node.operand, ranges_of(ids::template ids<Labels>)));
     }
@@ -207,23 +204,6 @@ public:
             count *= reduced[label] ? double(ranges_[label].size()) : 1;
         }
         return constant<T, double>(count);
-    }
-    template <class Function, class... Arguments>
-    auto resolved(const join_node<Function, Arguments...>& node) const {
-        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return make_join(node.function, resolved(argument<Position>(node.arguments))...);
-        }
-        (std::index_sequence_for<Arguments...>{});
-    }
-    template <class Op, class Over, class Inner>
-    auto resolved(const reduce_node<Op, Over, Inner>& node) const {
-        auto inner = resolved(node.inner);
-        return reduce_node<Op, Over, decltype(inner)>(node.op, std::move(inner));
-    }
-    template <class Function, class Over, class Inner>
-    auto resolved(const row_node<Function, Over, Inner>& node) const {
-        auto inner = resolved(node.inner);
-        return row_node<Function, Over, decltype(inner)>(std::move(inner));
     }
 
     /// Calls use(operand, its labels, indices, tokens…) with what makes up an operand that is read, or written, at

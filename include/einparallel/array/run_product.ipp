@@ -3,18 +3,15 @@
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/notation/search_range.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T, std::size_t Operands>
 void run_product(const product_form& form, std::span<strided_block> blocks, T scale, growth grow) {
     if constexpr (Operands > 2) {
-        const std::vector<statement_leaf> leaves = leaves_of(form, blocks);
-        const label_span out(form.output, blocks[0].extents.size());
-        immediate_builder builder(form.names, {blocks[0], out}, leaves, grow);
-        const std::vector<strided_block> operands = list_of(leaves, &statement_leaf::block);
-        builder.product<T>(form.mode, out, std::span<const strided_block>(operands), scale);
+        const std::span<const strided_block> operands = blocks.subspan(1);
+        immediate_builder builder(form.names, blocks[0], leaves_of(operands, form.in_place), grow);
+        builder.product<T>(form.mode, blocks[0].labels, operands, scale);
     } else {
         small_vector<index, 16> extents;
         const block_call call = checked_call(form, blocks, extents, grow);

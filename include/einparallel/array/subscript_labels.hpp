@@ -80,13 +80,12 @@ public:
     [[nodiscard]] const affine_map* map(std::size_t operand) const {
         return reads_.empty() || is_plain_[operand] ? nullptr : &reads_[operand + 1].at;
     }
-    /// Of an einsum into an output that is no operand. @param blocks  the output and the operands, which are replaced
-    /// by what is seen of them
-    [[nodiscard]] product_form form(std::span<const std::string_view> names, std::span<strided_block> blocks) {
+    /// @param blocks  the output and the operands, which are replaced by what is seen of them, with labels
+    void see(std::span<strided_block> blocks) {
+        blocks[0].labels = output_;
         for (std::size_t operand = 0; operand + 1 < blocks.size(); ++operand) {
-            blocks[operand + 1] = seen(operand, blocks[operand + 1]);
+            blocks[operand + 1] = {seen(operand, blocks[operand + 1]), of(operand)};
         }
-        return {names, output_.data(), dimensions_.data(), write_mode::overwrite, false};
     }
     [[nodiscard]] strided_block seen(std::size_t operand, const strided_block& given) {
         expect(failure_.empty(), failure_);
@@ -156,10 +155,7 @@ private:
             }
         }
         first_[operands.size()] = count;
-        std::vector<std::string_view> names;
-        for (std::size_t label = 0; label < table.label_count; ++label) {
-            names.push_back(table.names[label].view());
-        }
+        const auto names = list_of(std::span(table.names).first(table.label_count), &label_name::view);
         std::fill_n(extents_.begin(), names.size(), -1);
         failure_ = find_extents(names, reads_, std::span(extents_).first(names.size()));
         std::transform(extents_.begin(), extents_.end(), extents_.begin(),

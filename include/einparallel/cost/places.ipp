@@ -2,11 +2,11 @@
 
 #include <einparallel/cost/places.hpp>
 #include <einparallel/cost/redistribution_traffic.ipp>
+#include <einparallel/notation/affine_map.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -90,8 +90,7 @@ EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id 
         }
         mesh even = *cut;
         for_each_in(even.axes, [](mesh_axis& axis) { axis.points.clear(); });
-        std::vector<label_id> labels(irregular.bounds().size());
-        std::iota(labels.begin(), labels.end(), label_id{0});
+        const std::vector<label_id> labels = first_labels(irregular.bounds().size());
         const bool is_even = cut_along(irregular.bounds(), even) == irregular;
         return exact(irregular.bounds(), is_even ? even : *cut, labels, 0);
     });

@@ -1,14 +1,11 @@
 #pragma once
 // A cuBLAS handle on a stream.
 
+#include <einparallel/cuda/stream.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
 #include <memory>
-
-// The names behind cublasHandle_t and cudaStream_t.
-struct cublasContext;
-struct CUstream_st;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -25,11 +22,7 @@ public:
     [[nodiscard]] cublasContext* native() const noexcept { return handle_.get(); }
 
 private:
-    struct destruction {
-        EINPARALLEL_INLINE void operator()(cublasContext* made) const noexcept;
-    };
-
-    std::unique_ptr<cublasContext, destruction> handle_;
+    std::unique_ptr<cublasContext, handle_release> handle_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -17,7 +17,7 @@ EINPARALLEL_INLINE blas_handle::blas_handle(CUstream_st* work, void* workspace, 
     check_cublas(cublasSetMathMode(made, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
 }
 
-EINPARALLEL_INLINE void blas_handle::destruction::operator()(cublasContext* made) const noexcept {
+EINPARALLEL_INLINE void handle_release::operator()(cublasContext* made) const noexcept {
     static_cast<void>(cublasDestroy(made));
 }
 

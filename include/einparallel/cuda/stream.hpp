@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <memory>
 
-// The names behind cudaStream_t and cudaEvent_t.
+// The names behind cublasHandle_t, cudaEvent_t and cudaStream_t.
+struct cublasContext;
 struct CUevent_st;
 struct CUstream_st;
 
@@ -14,6 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Destroys what handles stand for; a stream when its work is done.
 struct handle_release {
+    EINPARALLEL_INLINE void operator()(cublasContext* made) const noexcept;
     EINPARALLEL_INLINE void operator()(CUevent_st* made) const noexcept;
     EINPARALLEL_INLINE void operator()(CUstream_st* made) const noexcept;
 };

@@ -12,6 +12,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/run/context.hpp>
 
@@ -106,9 +107,10 @@ public:
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     /// @throws error where they are on a device
     [[nodiscard]] view<T, Rank> local() const {
-        if (local_tensor().elements.is_on_device) {
-            detail::refuse_view();
-        }
+        detail::expect(
+            !local_tensor().elements.is_on_device,
+            "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
+            "copy them, ep::device_view(z).data() is their address");
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
@@ -197,7 +199,8 @@ public:
     }
     /// The elements for a run that may write over them, which has them alone once it has begun.
     [[nodiscard]] std::shared_ptr<detail::donation> give() {
-        given_ = detail::donated(local_tensor());
+        given_ = std::make_shared<detail::donation>(
+            detail::donation{local_tensor().where == nullptr ? nullptr : detail::input_in_memory(local_tensor())});
         local_ = {};
         return given_;
     }

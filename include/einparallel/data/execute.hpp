@@ -33,9 +33,11 @@ EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t sta
 /// True where an earlier run in this memory space has prepared the plan.
 EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& space, const plan& asked);
 
-EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
-
 }  // namespace EINPARALLEL_DETAIL
+
+/// What plan.release(world) calls.
+/// @throws error, where the context runs a plan, or the plan differs between ranks
+EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
 
 inline namespace EINPARALLEL_WAY {
 
@@ -58,13 +60,6 @@ results execute(const plan& asked, context& world, const Bindings&... bound) {
 template <std::same_as<std::vector<binding>> List>
 results execute(const plan& asked, context& world, const List& bound) {
     return detail::carry_out(asked, world, bound);
-}
-
-/// What plan.release(world) calls.
-/// @throws error, where the context runs a plan, or the plan differs between ranks
-template <std::same_as<context> Context>
-void release_kept(const plan& asked, Context& world) {
-    detail::release_kept(asked, world);
 }
 
 /// The same with a trace, on all ranks: plan.run(world, seen, bindings…).

@@ -21,140 +21,112 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
-EINPARALLEL_INLINE class plan_run : private not_copied {
-public:
-    explicit plan_run(plan_call call) : call_(std::move(call)) {}
-    /// A run that fails keeps nothing half.
-    ~plan_run() {
-        if (call_.ready != nullptr && !call_.moves().is_kept()) {
-            call_.moves().forget();
+/// Everything of a run that can fail locally, before the ranks agree to start.
+EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_outputs& outputs) {
+    const plan& asked = call.asked;
+    plan_cache& cache = call.cache;
+    const int ranks = call.world->control.size();
+    expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
+    require(asked.processes() == ranks, {"run: the plan is for ", asked.processes(), " ranks, the context has ", ranks,
+                                         ": start the program on as many (mpiexec -n ", asked.processes(),
+                                         "), or plan with ep::decompose(world, …), which counts them"});
+    call.ready = &cache.prepared(asked);
+    program_replay& moves = call.moves();
+    try {
+        inputs.find();
+        outputs.find();
+        moves.lay_out(cache.space, call.results_stay, cache.kept);
+        assert(call.ready->peak_bytes() == 0 || moves.holds(call.ready->peak_bytes()));
+        cache.transfers.reserve(moves.messages());
+        cache.scratch.grow(cache.space, moves.scratch_bytes());
+        if (call.seen != nullptr) {
+            constexpr std::size_t agreements = 2;
+            call.seen->prepare(asked, cache.rank, inputs.most_spans() + moves.most_spans() + agreements);
         }
-    }
-
-    results carry_out() {
-        context_state& world = *call_.world;
-        plan_cache& cache = call_.cache;
-        trace* const seen = call_.seen;
-        const exclusive guard(world, "run");
-        if (seen != nullptr) {
-            seen->forget();
-        }
-        std::string failure = failure_of(cache.doing, [&] { prepare(); });
-        const double ready = MPI_Wtime();
-        bool again = false;
-        saying("are still their handle's", [&] {
-            again = start(failure);
-            if (!again && call_.asked.asked().runs > 1 &&
-                call_.moves().share_kept(world.control, call_.asked.vertices().size())) {
-                agree(world.control, failure_of(cache.doing, [&] { call_.moves().allocate_kept(cache.space); }));
-            }
+    } catch (const too_little_memory& missing) {
+        const memory_need most = moves.need([&](const kernel& work, const block_call& of) {
+            const std::unique_ptr<prepared_call> how = cache.space.decide(work, of);
+            return how == nullptr ? 0 : how->workspace;
         });
-        outputs_.begin();
-        inputs_.compare();
-        const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
-                              seen, cache.rank};
-        if (seen != nullptr) {
-            seen->start(again, ready);
-            failure = failure_of("run", [&] { cache.space.watch(); });
-        }
-        const double watched_from = seen != nullptr ? seen->now() : 0;
-        std::size_t extra = inputs_.carry_out(watch, failure);
-        const std::size_t before = cache.transfers.bytes_sent();
-        call_.moves().replay(cache.space, cache.transfers, cache.scratch.data(), watch, failure, again);
-        const std::size_t sent = cache.transfers.bytes_sent() - before;
-        std::vector<results::part> outputs;
-        timed_span agreeing(seen, activity::agree, 0);
-        failure = failure.empty() ? failure_of("run", [&] { outputs = outputs_.collect(); }) : failure;
-        if (seen != nullptr && call_.is_on_device() && failure.empty()) {
-            failure = failure_of("run", [&] { seen->add_watched(cache.space.watched(), watched_from); });
-        }
-        saying("are their handle's no longer, only copies of it keep them", [&] { agree(world.control, failure); });
-        call_.moves().keep(call_.asked.asked().runs > 1);
-        if (!again && call_.asked.asked().runs > 1) {
-            call_.moves().offer_kept(cache.kept);
-        }
-        agreeing.end();
-        extra += outputs_.deliver();
-        if (seen != nullptr) {
-            seen->share(world.control);
-        }
-        return {std::move(outputs), sent, extra};
-    }
-
-private:
-    void prepare() {
-        const plan& asked = call_.asked;
-        const int ranks = call_.world->control.size();
-        expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
-        require(asked.processes() == ranks, {"run: the plan is for ", asked.processes(), " ranks, the context has ",
-                                             ranks, ": start the program on as many (mpiexec -n ", asked.processes(),
-                                             "), or plan with ep::decompose(world, …), which counts them"});
-        call_.ready = &call_.cache.prepared(asked);
-        try {
-            inputs_.find();
-            outputs_.find();
-            call_.moves().lay_out(call_.cache.space, call_.results_stay, call_.cache.kept);
-            assert(call_.ready->peak_bytes() == 0 || call_.moves().holds(call_.ready->peak_bytes()));
-            call_.cache.transfers.reserve(call_.moves().messages());
-            call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
-            if (call_.seen != nullptr) {
-                constexpr std::size_t agreements = 2;
-                call_.seen->prepare(asked, call_.cache.rank,
-                                    inputs_.most_spans() + call_.moves().most_spans() + agreements);
-            }
-        } catch (const too_little_memory& missing) {
-            const memory_need most = call_.moves().need_in(call_.cache.space);
-            refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
-                    " bytes at once, with what is kept beside it"});
-        }
-    }
-
-    /// Says what became of elements that were given to the run, where f() throws.
-    void saying(const char* became, function_ref<void()> f) const {
-        try {
-            f();
-        } catch (const error& thrown) {
-            std::string given;
-            for (const binding& each : call_.bound) {
-                given += each.gives == nullptr ? "" : (given.empty() ? "" : ", ") + name_of(each);
-            }
-            require(given.empty(), {thrown.what(), "; the elements given for ", given, " ", became});
-            throw;
-        }
-    }
-
-    /// Agrees with the other ranks to begin. Collective. True where all have what earlier runs have kept.
-    bool start(const std::string& failure) {
-        const bool has_kept = failure.empty() && call_.moves().is_kept();
-        return agree(call_.world->control, failure,
-                     {{call_.ready != nullptr ? call_.ready->signature(call_.asked) : 0,
-                       "run: the plan is not the same on all ranks"},
-                      {call_.bound_signature.value(),
-                       "run: what is bound, or where it rests, is not the same on all ranks"},
-                      {call_.seen != nullptr, "run: a trace is asked for on some ranks only"}},
-                     has_kept ? 1 : 0) == 1;
-    }
-
-    plan_call call_;
-    run_inputs inputs_{call_};
-    run_outputs outputs_{call_};
-};
-
-EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
-    context_state& state = *world.state();
-    const exclusive guard(state, "release");
-    agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
-    for (const std::shared_ptr<plan_cache>& cache : state.caches) {
-        if (prepared_plan* const known = cache->find(asked); known != nullptr) {
-            known->moves().forget();
-        }
+        refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
+                " bytes at once, with what is kept beside it"});
     }
 }
 
-EINPARALLEL_SELDOM results carry_out(const plan& asked, context& world, std::span<const binding> bound,
+/// Says what became of elements that were given to the run, where f() throws.
+EINPARALLEL_INLINE void saying(std::span<const binding> bound, const char* became, function_ref<void()> f) {
+    try {
+        f();
+    } catch (const error& thrown) {
+        std::string given;
+        for (const binding& each : bound) {
+            given += each.gives == nullptr ? "" : (given.empty() ? "" : ", ") + name_of(each);
+        }
+        require(given.empty(), {thrown.what(), "; the elements given for ", given, " ", became});
+        throw;
+    }
+}
+
+EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space, trace* seen, bool results_stay) {
-    return plan_run({asked, world.state(), bound, cache_of(*world.state(), space), seen, results_stay}).carry_out();
+    context_state& state = *world.state();
+    plan_cache& cache = cache_of(state, space);
+    plan_call call{asked, world.state(), bound, cache, seen, results_stay};
+    run_inputs inputs(call);
+    run_outputs outputs(call);
+    const exclusive guard(state, "run");
+    if (seen != nullptr) {
+        seen->forget();
+    }
+    std::string failure = failure_of(cache.doing, [&] { prepare_run(call, inputs, outputs); });
+    const double ready = MPI_Wtime();
+    const bool keeps = asked.asked().runs > 1;
+    bool again = false;  // all ranks have what earlier runs have kept
+    saying(bound, "are still their handle's", [&] {
+        const bool has_kept = failure.empty() && call.moves().is_kept();
+        const std::uint64_t least = agree(
+            state.control, failure,
+            {{call.ready != nullptr ? call.ready->signature(asked) : 0, "run: the plan is not the same on all ranks"},
+             {call.bound_signature.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
+             {seen != nullptr, "run: a trace is asked for on some ranks only"}},
+            has_kept ? 1 : 0);
+        again = least == 1;
+        kept_memory& kept = call.moves().kept();
+        const program& of_rank = call.moves().of_rank();
+        if (!again && keeps && kept.agree_with(state.control, of_rank)) {
+            agree(state.control, failure_of(cache.doing, [&] { kept.allocate(space, of_rank); }));
+        }
+    });
+    outputs.begin();
+    inputs.compare();
+    const run_watch watch{state.progress ? &state.progress : nullptr, state.vertices ? &state.vertices : nullptr, seen,
+                          cache.rank};
+    if (seen != nullptr) {
+        seen->start(again, ready);
+        failure = failure_of("run", [&] { space.watch(); });
+    }
+    const double watched_from = seen != nullptr ? seen->now() : 0;
+    std::size_t extra = inputs.carry_out(watch, failure);
+    const std::size_t before = cache.transfers.bytes_sent();
+    call.moves().replay(space, cache.transfers, cache.scratch.data(), watch, failure, again);
+    const std::size_t sent = cache.transfers.bytes_sent() - before;
+    std::vector<results::part> parts;
+    timed_span agreeing(seen, activity::agree, 0);
+    failure = failure.empty() ? failure_of("run", [&] { parts = outputs.collect(); }) : failure;
+    if (seen != nullptr && call.is_on_device() && failure.empty()) {
+        failure = failure_of("run", [&] { seen->add_watched(space.watched(), watched_from); });
+    }
+    saying(bound, "are their handle's no longer, only copies of it keep them", [&] { agree(state.control, failure); });
+    call.moves().keep(keeps);
+    if (!again && keeps) {
+        call.moves().kept().offer(cache.kept);
+    }
+    agreeing.end();
+    extra += outputs.deliver();
+    if (seen != nullptr) {
+        seen->share(state.control);
+    }
+    return {std::move(parts), sent, extra};
 }
 
 EINPARALLEL_SELDOM bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
@@ -167,3 +139,19 @@ EINPARALLEL_SELDOM memory_need need_of(const plan& of, int rank, std::size_t sta
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
+    detail::context_state& state = *world.state();
+    const detail::exclusive guard(state, "release");
+    detail::agree(state.control, {},
+                  {{detail::fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
+    for (const std::shared_ptr<detail::plan_cache>& cache : state.caches) {
+        if (detail::prepared_plan* const known = cache->find(asked); known != nullptr) {
+            known->moves().forget();
+        }
+    }
+}
+
+}  // namespace einparallel

@@ -85,7 +85,6 @@ inline const local_tensor& checked(const local_tensor& local) {
 EINPARALLEL_INLINE local_tensor on_host(const local_tensor& local, bool is_shared = false);
 /// Copies what on_host(local) returned, changed or not, to where the elements are.
 EINPARALLEL_INLINE void write_back(const local_tensor& local, const local_tensor& copied);
-EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
 EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& local);
@@ -100,7 +99,6 @@ struct donation {
     std::shared_ptr<vertex> value{};  ///< an input with these elements; none where a result lies there
     bool is_begun = false;            ///< a run has begun with them: the handle has them no longer
 };
-EINPARALLEL_INLINE std::shared_ptr<donation> donated(const local_tensor& given);
 /// The elements, as long as they are the handle's. @throws error
 EINPARALLEL_INLINE const local_tensor& not_given(const donation& elements);
 

@@ -35,10 +35,6 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const local_tensor& g
                         given.elements.element, std::make_shared<memory_source>(given, root));
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<donation> donated(const local_tensor& given) {
-    return std::make_shared<donation>(donation{given.where == nullptr ? nullptr : input_in_memory(given)});
-}
-
 EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     static const local_tensor nothing;
     expect(!elements.is_begun,
@@ -102,12 +98,6 @@ EINPARALLEL_SELDOM std::string check_target(const strided_box& target) {
     return target.held.nothing || !negative.empty() || !overlaps_itself(extents_of(target.held), target.strides.data())
                ? negative
                : "the view has strides by which several of its elements share one place";
-}
-
-EINPARALLEL_SELDOM void refuse_view() {
-    throw error(
-        "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
-        "copy them, ep::device_view(z).data() is their address");
 }
 
 /// into = from, over the whole box, in a space that works on the memory of both.

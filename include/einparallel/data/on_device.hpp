@@ -66,7 +66,6 @@ namespace EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
                                                std::span<const binding> bound, trace* seen = nullptr);
-EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -75,13 +74,10 @@ EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const d
 /// up to 4096² for operations_per_touch. Holds 352 MiB per device meanwhile. @throws error, the same on every rank
 EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds = 0.2);
 
-inline namespace EINPARALLEL_WAY {
-
 /// What the first run of a plan on devices will hold on a rank. Local; needs no device.
-template <std::same_as<plan> Plan>
-[[nodiscard]] device_need need_on_device(const Plan& of, int rank, const device_run& how = {}) {
-    return detail::need_of_devices(of, rank, how);
-}
+EINPARALLEL_INLINE [[nodiscard]] device_need need_on_device(const plan& of, int rank, const device_run& how = {});
+
+inline namespace EINPARALLEL_WAY {
 
 /// Carries out a plan on devices, as execute() does on the host; what plan.run(world, ep::on_device, bindings…) calls.
 /// @throws error, the same sentence on every rank: no device, too little device memory (and the vertex that needs

@@ -98,7 +98,7 @@ EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world
         if (limit == 0 || rank >= asked.processes() || is_prepared(state, space, asked)) {
             return;
         }
-        const device_need need = need_of_devices(asked, rank, how);
+        const device_need need = need_on_device(asked, rank, how);
         require(need.on_device() <= limit,
                 {"rank ", rank, " needs ", need.on_device(), " bytes of device memory, ", need.tensors,
                  " of them for tensors and ", need.products, " for cuBLAS; options.memory_limit is ", limit});
@@ -106,21 +106,21 @@ EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world
     return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
 }
 
-EINPARALLEL_SELDOM device_need need_of_devices(const plan& of, int rank, const device_run& how) {
-    refuse_functors(of, "need_on_device");
-    const device_settings settings{.is_direct = goes_straight(how)};
-    const memory_need found =
-        need_of(of, rank, settings.is_direct ? 0 : settings.slab,
-                [](const kernel& work, const block_call& call) { return decide_on_device(work, call).workspace; });
-    return {of.peak_bytes(rank), found.workspace, blas_handle::workspace_bytes,
-            device_space::flag_bytes + 2 * settings.slab + found.out + 2 * found.in +
-                (how.results_stay ? 0 : found.results),
-            found.vertex};
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_SELDOM device_need need_on_device(const plan& of, int rank, const device_run& how) {
+    detail::refuse_functors(of, "need_on_device");
+    const detail::device_settings settings{.is_direct = detail::goes_straight(how)};
+    const detail::memory_need found = detail::need_of(
+        of, rank, settings.is_direct ? 0 : settings.slab,
+        [](const kernel& work, const block_call& call) { return detail::decide_on_device(work, call).workspace; });
+    return {of.peak_bytes(rank), found.workspace, detail::blas_handle::workspace_bytes,
+            detail::device_space::flag_bytes + 2 * settings.slab + found.out + 2 * found.in +
+                (how.results_stay ? 0 : found.results),
+            found.vertex};
+}
 
 EINPARALLEL_SELDOM machine measured_machine(const context& world, const device_run& how, double seconds) {
     return detail::machine_of_space(world, detail::agreed_device_space(*world.state(), how, "calibrate"), seconds);

@@ -37,6 +37,12 @@ struct plan_call {
     prepared_plan* ready = nullptr;  ///< where the plan could be prepared
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
+    /// A run that fails keeps nothing half.
+    ~plan_call() {
+        if (ready != nullptr && !moves().is_kept()) {
+            moves().forget();
+        }
+    }
     bool is_on_device() const { return !cache.space.is_host(); }
     program_replay& moves() const { return ready->moves(); }
     const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }
@@ -135,8 +141,9 @@ public:
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
             plan_cache& home = *way->home;
+            const std::size_t before = home.transfers.bytes_sent();
             way->moves->moves().replay(home.space, home.transfers, home.scratch.data(), watch, failure);
-            sent += way->moves->bytes_sent();
+            sent += home.transfers.bytes_sent() - before;
         }
         return sent;
     }

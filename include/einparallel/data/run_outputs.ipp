@@ -27,11 +27,7 @@ public:
     /// Finds the application's memory for results, and binds those that may be computed in it. Local; throws.
     EINPARALLEL_SELDOM void find() {
         targets_.assign(call_.asked.outputs().size(), nullptr);
-        for (const binding& each : call_.bound) {
-            if (each.is_output()) {
-                match(each);
-            }
-        }
+        for_each_in(call_.bound, [&](const binding& each) { match(each); });
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             call_.moves().withdraw(position);
             if (targets_[position] != nullptr) {
@@ -50,9 +46,7 @@ public:
                 each.gives->is_begun = true;
             }
         }
-        for (donation* const each : given_) {
-            overwritten_.push_back(std::exchange(each->value, nullptr));
-        }
+        overwritten_ = list_of(given_, [](donation* each) { return std::exchange(each->value, nullptr); });
     }
 
     /// The results that the run returns; notes those that deliver() has to move. Local; throws.
@@ -100,8 +94,11 @@ public:
     }
 
 private:
-    /// Notes where the elements of an output go.
+    /// Notes where the elements go, where an output is bound.
     EINPARALLEL_SELDOM void match(const binding& given) {
+        if (!given.is_output()) {
+            return;
+        }
         const std::string who = "run: the memory for output " + name_of(given);
         bool known = false;
         for (std::size_t position = 0; position < targets_.size(); ++position) {

@@ -35,13 +35,6 @@ struct saved_tensor {
         : name(std::move(called)), local(elements.local_tensor()) {}
 };
 
-namespace EINPARALLEL_DETAIL {
-
-EINPARALLEL_INLINE void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
-                                           const std::map<std::string, std::string>& metadata);
-
-}  // namespace EINPARALLEL_DETAIL
-
 inline namespace EINPARALLEL_WAY {
 
 /// Writes a distributed tensor to a .npy file in C order, which NumPy, ep::load_npy and ep::npy_file read; an older
@@ -62,6 +55,8 @@ void save_npy(const Path& path, const Elements& elements) {
     }
 }
 
+}  // namespace EINPARALLEL_WAY
+
 /// Writes distributed tensors of one context to a .safetensors file as save_npy does, those of larger elements first,
 /// so that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
 ///
@@ -71,11 +66,7 @@ void save_npy(const Path& path, const Elements& elements) {
 /// @throws error, the same on every rank, where a name is used twice or no UTF-8, an element type is none of the
 /// format's (std::complex<double>), paths, names, metadata or tensors are not the same on all ranks, or the file cannot
 /// be written
-inline void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
-                             const std::map<std::string, std::string>& metadata = {}) {
-    detail::save_named_tensors(path, tensors, metadata);
-}
-
-}  // namespace EINPARALLEL_WAY
+EINPARALLEL_INLINE void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace einparallel

@@ -143,46 +143,45 @@ EINPARALLEL_SELDOM void save_tensor(const local_tensor& local, const std::string
         most_bytes);
 }
 
-EINPARALLEL_SELDOM void save_named_tensors(const std::string& path, const std::vector<saved_tensor>& tensors,
-                                           const std::map<std::string, std::string>& metadata) {
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_SELDOM void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata) {
     std::string mistake;  // which the other ranks are told
-    std::vector<std::pair<std::string, local_tensor>> all;
+    std::vector<saved_tensor> all;
     for (const saved_tensor& each : tensors) {
         if (each.local.where != nullptr) {
-            all.emplace_back(each.name, each.local);
+            all.push_back(each);
         } else {
-            mistake = sentence({"'", each.name, "' is a handle that holds nothing"});
+            mistake = detail::sentence({"'", each.name, "' is a handle that holds nothing"});
         }
     }
-    require(!all.empty(), {"save_safetensors: ", tensors.empty() ? "no tensor is given" : mistake});
-    sort_range(all, [](const auto& a, const auto& b) {
-        return std::pair(b.second.elements.element.bytes, std::string_view(a.first)) <
-               std::pair(a.second.elements.element.bytes, std::string_view(b.first));
+    detail::require(!all.empty(), {"save_safetensors: ", tensors.empty() ? "no tensor is given" : mistake});
+    detail::sort_range(all, [](const saved_tensor& a, const saved_tensor& b) {
+        return std::pair(b.local.elements.element.bytes, std::string_view(a.name)) <
+               std::pair(a.local.elements.element.bytes, std::string_view(b.name));
     });
-    std::vector<std::string> names;
-    std::vector<element_type> types;
-    std::vector<std::vector<index>> shapes;
-    std::vector<local_tensor> sorted;
-    fingerprint same;
-    for (auto& [name, local] : all) {
-        if (find_in(names, name) != names.end()) {
-            mistake = sentence({"two tensors are called '", name, "'"});
+    const std::vector<std::string> names = detail::list_of(all, &saved_tensor::name);
+    detail::fingerprint same;
+    for (const std::string& name : names) {
+        if (detail::count_in(names, name) > 1) {
+            mistake = detail::sentence({"two tensors are called '", name, "'"});
         }
-        types.push_back(local.elements.element);
-        shapes.push_back(local.where->bounds());
         same.add(name);
-        names.push_back(name);
-        sorted.push_back(std::move(local));
     }
     for (const auto& [name, value] : metadata) {
         same.add(name).add(value);
     }
     const auto preamble = [&] {
-        expect(mistake.empty(), mistake);
-        return safetensors_preamble(names, types, shapes, metadata);
+        detail::expect(mistake.empty(), mistake);
+        const auto types = detail::list_of(all, [](const saved_tensor& each) { return each.local.elements.element; });
+        const auto shapes = detail::list_of(all, [](const saved_tensor& each) { return each.local.where->bounds(); });
+        return detail::safetensors_preamble(names, types, shapes, metadata);
     };
-    save_tensors("save_safetensors", path, sorted, same.add(names.size()).add(metadata.size()), preamble,
-                 std::size_t{1} << 30);
+    detail::save_tensors("save_safetensors", path, detail::list_of(all, &saved_tensor::local),
+                         same.add(names.size()).add(metadata.size()), preamble, std::size_t{1} << 30);
 }
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
+}  // namespace einparallel

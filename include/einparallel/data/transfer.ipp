@@ -107,7 +107,6 @@ public:
             }
         }
         pack_strided(moves);
-        bytes_sent_ = einparallel::bytes_sent(moves);
         std::erase(from_, no_buffer);
         std::erase(to_, no_buffer);
         moves.vertices = std::move(vertices);
@@ -116,7 +115,6 @@ public:
 
     /// Messages and copies, to be carried out after lay_out().
     program_replay& moves() { return *moves_; }
-    std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the elements of both tensors are. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const local_tensor& from, const local_tensor& to) {
@@ -136,7 +134,6 @@ private:
     std::vector<buffer_id> from_;  ///< this rank's boxes
     std::vector<buffer_id> to_;    ///< …
     std::optional<program_replay> moves_;
-    std::size_t bytes_sent_ = 0;
 };
 
 /// One collective call: to(), which may throw, gives the target on every rank; an agreement to start, also about the
@@ -166,7 +163,7 @@ EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const ch
     std::string failure;
     way->moves().replay(the_host, flight, scratch.data(), watch, failure);
     agree(world.control, failure.empty() ? failure_of(call, [&] { write_back(there, arriving); }) : failure);
-    return way->bytes_sent();
+    return flight.bytes_sent();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -37,7 +37,7 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, const box_pair& boxes)
 
 /// Bytes of workspace of a join: known before anything is allocated, since addresses do not matter to it.
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call);
-EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest);
+EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest nest);
 
 /// Computes one block: what the kernel with this ⊗ and ⊕ does on the host.
 EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,

@@ -87,16 +87,13 @@ EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest
 EINPARALLEL_INLINE void for_each_join(const box_pair& boxes, bool combine, join_function visit) {
     loop_nest nest(2);
     if (nest.add_box(boxes.extents, boxes.into_strides, boxes.from_strides)) {
-        launch::strided_join work;
-        work.output = boxes.into;
-        work.operands[0] = boxes.from;
-        work.combine = combine;
+        const launch::strided_join work{.output = boxes.into, .operands = {boxes.from}, .combine = combine};
         const auto bytes = index(boxes.element_bytes);
         for_each_join(std::array{bytes, bytes}, nest, work, visit);
     }
 }
 
-EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest) {
+EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest nest) {
     if (!program.is_opaque()) {
         static_cast<void>(code_of(program));  // throws where a device cannot run it
     }
@@ -108,18 +105,16 @@ EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, l
 }
 
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call) {
-    loop_nest nest(call);
-    return join_workspace_bytes(program, nest);
+    return join_workspace_bytes(program, loop_nest(call));
 }
 
 EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
                                        std::uint32_t* divided, join_function launch) {
     loop_nest nest(call);
-    launch::strided_join work;
-    work.output = call.output.data;
-    work.combine = call.mode == write_mode::combine;
-    work.workspace = workspace;
-    work.divided = divided;
+    launch::strided_join work{.output = call.output.data,
+                              .combine = call.mode == write_mode::combine,
+                              .workspace = workspace,
+                              .divided = divided};
     for (std::size_t operand = 0; operand < std::min<std::size_t>(call.operands.size(), launch::most_operands);
          ++operand) {
         work.operands[operand] = call.operands[operand].data;
@@ -131,9 +126,7 @@ EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type elemen
                                           label_id along) {
     row_loops loops(call, along, along);
     loops.rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
-    launch::strided_join work;
-    work.output = call.output.data;
-    work.operands[0] = call.operands[0].data;
+    const launch::strided_join work{.output = call.output.data, .operands = {call.operands[0].data}};
     const auto bytes = index(element.bytes);
     for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join rows) {
         rows.extents[rows.loops - 1] = loops.lengths[0];
@@ -153,10 +146,9 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
     std::copy(call.extents.begin(), call.extents.end(), extents.begin());
     launch::chosen_index chosen[launch::most_chosen] = {};
     index sizes[2 + launch::most_chosen] = {bytes, bytes};
-    launch::strided_join whole;
-    whole.output = call.output.data;
-    whole.operands[0] = call.operands[0].data;
-    whole.combine = work.replaces;  // nothing happens where there is no point
+    launch::strided_join whole{.output = call.output.data,
+                               .operands = {call.operands[0].data},
+                               .combine = work.replaces};  // nothing happens where there is no point
     bool in_output = false;
     for (std::size_t each = 0; each < count; ++each) {
         const label_id label = call.operands[1 + count + each].labels[0];
@@ -170,19 +162,13 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
         in_output = in_output || found_in(label, call.output.labels);
         extents[std::size_t(label)] = 1;
     }
-    block_call around = call;
-    around.extents = {extents.data(), extents.size()};
-    around.operands = call.operands.first(1 + count);
-    loop_nest nest(around);
+    loop_nest nest(call, {extents.data(), extents.size()}, 1 + count);
     const bool fills = !work.replaces && !in_output && !nest.sum_empty && nest.all_in_output();
     if (!work.replaces && (!fills || call.mode != write_mode::overwrite)) {
         return false;
     }
     if (work.replaces && call.mode == write_mode::overwrite && call.operands.back().data != call.output.data) {
-        small_vector<index, 8> box;
-        for (const label_id label : call.output.labels) {
-            box.push_back(call.extents[std::size_t(label)]);
-        }
+        const small_vector<index, 8> box = extents_of(call, call.output.labels);
         copy_on_device(on, {{box.data(), box.size()},
                             call.output.data,
                             call.output.steps(),

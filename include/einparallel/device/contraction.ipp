@@ -11,9 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -31,10 +28,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
             moves[0] = copy.loops.of(loop)[into_slot];
             moves[1] = copy.loops.of(loop)[1 - into_slot];
         }
-        launch::strided_join work;
-        work.output = into;
-        work.operands[0] = from;
-        work.combine = combine;
+        launch::strided_join work{.output = into, .operands = {from}, .combine = combine};
         const device_contraction::staged& last = decision.copies[y_slot];
         work.workspace = room + last.at + (std::size_t(last.elements) * decision.bytes_of(y_slot) + 255) / 256 * 256;
         const std::array<index, 2> bytes{index(decision.bytes_of(z_slot)), index(decision.bytes_of(slot))};
@@ -54,10 +48,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     const device_contraction::staged& written = decision.copies[z_slot];
     const bool combines = decision.mode == write_mode::combine;
     void* const into = written.elements > 0 ? room + written.at : call.output.data;
-    odometer::loop_list loops;
-    for (std::size_t loop = 0; loop < decision.loops.size(); ++loop) {
-        loops.push_back(loop);
-    }
+    const odometer::loop_list loops = loops_that(decision.loops, [](std::size_t) { return true; });
     odometer point(decision.loops, loops);
     index at[3] = {0, 0, 0};
     index number = 0;
@@ -74,26 +65,24 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     }
 }
 
-/// How a block is contracted by matrix products, and the factor of Σ factor · x · y, if the kernel is that. The
-/// operands are of the program's type, or halves of a sum of floats.
-EINPARALLEL_INLINE std::optional<std::pair<device_contraction, std::complex<double>>> products_of(
-    const kernel& work, const block_call& call) {
+/// Decides how a block is contracted by matrix products, if the kernel is Σ factor · x · y. The operands are of the
+/// program's type, or halves of a sum of floats.
+EINPARALLEL_INLINE void decide_products(const kernel& work, const block_call& call, device_decision& made) {
     const op_program& program = work.program();
     const auto* const product = work.as<product_work>();
     if (product == nullptr || product->operands != 2) {
-        return {};
+        return;
     }
     const element_type operand = program.instructions().front().type();
     const bool is_of_halves = is_multiplied_half(operand) && program.type() == element_type_of<float>();
     if (is_half_type(program.type()) || (operand != program.type() && !is_of_halves) ||
         program.instructions()[1].type() != operand) {
-        return {};
+        return;
     }
-    std::complex<double> scale;
+    made.products = decide_on_device(call, program.type(), {}, operand);
     with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
-        scale = converted<std::complex<double>>(number_of<T>(product->scale));
+        made.scale = converted<std::complex<double>>(number_of<T>(product->scale));
     });
-    return std::pair(decide_on_device(call, program.type(), {}, operand), scale);
 }
 
 EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
@@ -113,9 +102,7 @@ EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
 EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call) {
     ++decisions_made();
     device_decision made{.is_in_place = is_in_place(call)};
-    if (const auto products = products_of(work, call); products) {
-        std::tie(made.products, made.scale) = *products;
-    }
+    decide_products(work, call, made);
     if (made.products && made.products->way != device_way::join) {
         made.workspace = made.products->workspace_bytes;
         const op_program sum(reduction::sum, std::array{made.products->element});

@@ -55,11 +55,12 @@ public:
         }
         best_.seconds = std::max(touched, points() * weight() / limits_.joined_points) + limits_.launch;
         best_.repeats = drop_resting(nest_);
+        const device_contraction plain = best_;
         for (unsigned copied = 0; copied < 8; ++copied) {
             const bool is_dense = (reduced_size(nest_, x_slot) == 0 || (copied & 2U) != 0) &&
                                   (reduced_size(nest_, y_slot) == 0 || (copied & 4U) != 0);
             if (is_dense) {
-                weigh(copied);
+                weigh(copied, plain);
             }
             if (copied == 0 && best_.way == device_way::products && best_.calls() == 1) {
                 break;
@@ -90,13 +91,9 @@ private:
     }
 
     /// Weighs the ways with copies of the tensors whose bits are set.
-    void weigh(unsigned copied) {
-        device_contraction made;
+    void weigh(unsigned copied, device_contraction made) {
         made.way = device_way::products;
-        made.element = best_.element;
-        made.operand = best_.operand;
-        made.mode = best_.mode;
-        made.repeats = best_.repeats;
+        made.seconds = 0;
         loop_nest nest = nest_;
         for (std::size_t slot = 0; slot < 3; ++slot) {
             if ((copied >> slot & 1U) != 0) {
@@ -134,12 +131,7 @@ private:
     /// order of the tensor that stays. @return seconds that the copy takes
     double stage(loop_nest& nest, unsigned copied, std::size_t slot, device_contraction& made) const {
         device_contraction::staged& copy = made.copies[slot];
-        loop_list order;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (nest_.of(loop)[slot] != 0) {
-                order.push_back(loop);
-            }
-        }
+        loop_list order = loops_that(nest_, [&](std::size_t loop) { return nest_.of(loop)[slot] != 0; });
         const auto nearest = std::min_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return std::abs(nest_.of(a)[slot]) < std::abs(nest_.of(b)[slot]);
         });
@@ -261,8 +253,7 @@ private:
             each.at = best_.workspace_bytes;
             best_.workspace_bytes += (std::size_t(each.elements) * best_.bytes_of(slot) + line - 1) / line * line;
             if (each.sums) {
-                loop_nest nest = each.loops;
-                sums = std::max(sums, join_workspace_bytes({reduction::sum, std::array{best_.element}}, nest));
+                sums = std::max(sums, join_workspace_bytes({reduction::sum, std::array{best_.element}}, each.loops));
             }
         }
         best_.workspace_bytes += sums;

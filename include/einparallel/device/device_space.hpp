@@ -123,8 +123,6 @@ private:
     enum lane_number : std::uint8_t { working, leaving, arriving };
     class decided_call;
 
-    EINPARALLEL_INLINE void contract(const kernel& work, const device_decision& decided, const block_call& call) const;
-
     [[nodiscard]] CUstream_st* stream_of(lane_number of) const { return lanes_->by_number[of].on.native(); }
     /// Stands for all work of a lane so far. Where an event has come to stand for later work of its lane, that is
     /// waited for too.

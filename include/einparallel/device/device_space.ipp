@@ -154,7 +154,22 @@ public:
         if (decided_.is_in_place != is_in_place(at)) {
             decided_ = decide_on_device(work_, at);
         }
-        on_.contract(work_, decided_, at);
+        const device_guard here(on_.settings_.device);
+        const bool divides = work_.program().divides_integers();
+        auto* const divided = divides ? reinterpret_cast<std::uint32_t*>(on_.divided_.data()) : nullptr;
+        if (divides) {
+            *divided = 0;
+        }
+        on_.give(working, [&] {
+            contract_on_device(
+                on_.stream_of(working), work_, decided_, at, on_.workspace_.data(), divided,
+                [&](const blas_call& products) { multiply_on_device(on_.lanes_->blas->native(), products); });
+        });
+        if (divides) {
+            on_.finish(on_.given());
+            check_divisors(*divided == 0);
+        }
+        report(at.hook, progress_hook::interval);  // between contractions, which go on after the call
     }
 
 private:
@@ -169,26 +184,7 @@ EINPARALLEL_VIRTUAL std::unique_ptr<prepared_call> device_space::decide(const ke
 }
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
-    contract(work, decide_on_device(work, call), call);
-}
-
-EINPARALLEL_INLINE void device_space::contract(const kernel& work, const device_decision& decided,
-                                               const block_call& call) const {
-    const device_guard here(settings_.device);
-    const bool divides = work.program().divides_integers();
-    auto* const divided = divides ? reinterpret_cast<std::uint32_t*>(divided_.data()) : nullptr;
-    if (divides) {
-        *divided = 0;
-    }
-    give(working, [&] {
-        contract_on_device(stream_of(working), work, decided, call, workspace_.data(), divided,
-                           [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
-    });
-    if (divides) {
-        finish(given());
-        check_divisors(*divided == 0);
-    }
-    report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
+    decided_call(*this, work, call).run(call);
 }
 
 EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block_call& call, label_id along) const {

@@ -185,13 +185,12 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
 }
 
 EINPARALLEL_INLINE launch::strided_join sum_of_splits(const launch::strided_join& work, const join_shape& shape) {
-    launch::strided_join whole;
-    whole.output = work.output;
-    whole.operands[0] = work.workspace;
-    whole.operand_count = 1;
-    whole.combine = work.combine;
-    whole.output_loops = work.output_loops;
-    whole.loops = work.output_loops + 1;
+    launch::strided_join whole{.output = work.output,
+                               .operands = {work.workspace},
+                               .operand_count = 1,
+                               .loops = work.output_loops + 1,
+                               .output_loops = work.output_loops,
+                               .combine = work.combine};
     index step = 1;
     for (int loop = work.output_loops; loop-- > 0;) {
         whole.extents[loop] = work.extents[loop];

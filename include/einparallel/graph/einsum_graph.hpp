@@ -21,12 +21,14 @@ struct einsum_graph {
     std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
     std::vector<std::vector<std::shared_ptr<vertex>>> origins;  ///< the user's vertices that each is computed for
 
-    /// Appends a vertex. Returns its number.
+    /// Appends a vertex that is no intermediate, or is step number `step` of a statement. Returns its number.
     EINPARALLEL_INLINE std::size_t add(std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> computed_for,
-                                       std::vector<std::size_t> reads) {
+                                       std::vector<std::size_t> reads, std::size_t step = 0) {
         vertices.push_back(std::move(next));
         origins.push_back(std::move(computed_for));
         inputs.push_back(std::move(reads));
+        step_of.push_back(step);
+        result_of.push_back(vertices.size() - 1);
         return vertices.size() - 1;
     }
 
@@ -44,9 +46,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::si
 /// @param number_of becomes the new number of every vertex
 EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::vector<std::size_t>& einsums,
                                          std::vector<std::size_t>& number_of);
-
-/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
-EINPARALLEL_INLINE void find_results(einsum_graph& graph);
 
 /// Computes what is equal once: inputs of the same source, and einsums of the same operands, labels, extents and
 /// functions, in every statement. Their constraints must not differ, unless one has none. What results from equal

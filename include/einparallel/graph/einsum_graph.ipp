@@ -6,7 +6,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <typeinfo>
@@ -29,7 +28,7 @@ EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
     if (!name.empty()) {
         return name;
     }
-    if (number < result_of.size() && result_of[number] != number) {
+    if (result_of[number] != number) {
         return name_of(result_of[number]) + "." + std::to_string(step_of[number]);
     }
     return "v" + std::to_string(number);
@@ -53,14 +52,15 @@ EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, const std::v
     for_each_in(graph.outputs, add);  // inputs that nobody reads
     einsum_graph made;
     for (const std::size_t number : all) {
-        made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of));
-        made.step_of.push_back(graph.step_of[number]);
-        made.result_of.push_back(number_of[graph.result_of[number]]);
+        made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of),
+                 graph.step_of[number]);
+        made.result_of.back() = number_of[graph.result_of[number]];
     }
     made.outputs = renumbered(graph.outputs, number_of);
     return made;
 }
 
+/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
 EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     const std::size_t count = graph.vertices.size();
     constexpr std::size_t unknown = std::size_t(-1);
@@ -98,11 +98,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> either_of(const std::shared_ptr<verte
 EINPARALLEL_SELDOM bool calls_same(const kernel& a, const kernel& b) {
     const auto* const x = a.as<join_work>();
     const auto* const y = b.as<join_work>();
-    return x == nullptr || y == nullptr
-               ? a.work().index() == b.work().index()
-               : x->reduction.run == y->reduction.run &&
-                     std::equal(x->calls.begin(), x->calls.end(), y->calls.begin(), y->calls.end(),
-                                [](const row_call& one, const row_call& other) { return one.run == other.run; });
+    const auto is_one = [](const row_call& one, const row_call& other) { return one.run == other.run; };
+    return x == nullptr || y == nullptr ? a.work().index() == b.work().index()
+                                        : x->reduction.run == y->reduction.run && equal_in(x->calls, y->calls, is_one);
 }
 
 /// True where two kernels compute the same from the same operands, as far as types and numbers tell: a functor of the

@@ -59,19 +59,6 @@ private:
     std::string number_;
 };
 
-/// The source of generate(): the function may be one that only moves.
-template <class T, std::size_t Rank, class Function>
-std::shared_ptr<const source> generated(Function function) {
-    const auto kept = std::make_shared<const Function>(std::move(function));
-    return std::make_shared<function_source>("generate", [kept](const box& region, void* destination) {
-        T* next = static_cast<T*>(destination);
-        std::array<index, Rank> at{};
-        for_each_index(region, at, [&, &made_by = *kept](const std::array<index, Rank>& element) {
-            *next++ = T(std::apply(made_by, element));
-        });
-    });
-}
-
 /// An input vertex with this source, a placeholder where there is none. A negative extent poisons it, and so does a
 /// failure.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
@@ -107,7 +94,7 @@ tensor<T, Rank> input_tensor(std::vector<index> bounds, std::shared_ptr<const so
     return tensor<T, Rank>(input_vertex(std::move(bounds), element_type_of<T>(), std::move(origin)));
 }
 
-/// An input whose elements a function makes, or what is wrong with the call.
+/// An input whose elements a function makes, which may be one that only moves, or what is wrong with the call.
 template <class T, std::size_t Rank, class Function>
 auto generated_tensor(const std::array<index, Rank>& extents, Function function) {
     static_assert(is_element<T>, "ep::generate: the element type is said: ep::generate<double>({m, n}, f)");
@@ -116,7 +103,16 @@ auto generated_tensor(const std::array<index, Rank>& extents, Function function)
         makes || !is_element<T>,
         "ep::generate: the function (const) is called with one index for each extent, and returns an element");
     if constexpr (makes) {
-        return input_tensor<T, Rank>({extents.begin(), extents.end()}, generated<T, Rank>(std::move(function)));
+        const auto kept = std::make_shared<const Function>(std::move(function));
+        const auto write = [kept](const box& region, void* destination) {
+            T* next = static_cast<T*>(destination);
+            std::array<index, Rank> at{};
+            for_each_index(region, at, [&, &made_by = *kept](const std::array<index, Rank>& element) {
+                *next++ = T(std::apply(made_by, element));
+            });
+        };
+        return input_tensor<T, Rank>({extents.begin(), extents.end()},
+                                     std::make_shared<function_source>("generate", write));
     } else {
         return refused();
     }

@@ -30,12 +30,9 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name);
 
 /// The formula of an einsum whose operands `name_of` names.
 std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
-    std::vector<std::string> names;
-    for_each_in(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
-    std::vector<std::string> read;
-    for (const operand_read& each : einsum.form.listed_reads()) {
-        read.push_back(names[each.operand]);
-    }
+    const std::vector<std::string> read = list_of(einsum.form.listed_reads(), [&](const operand_read& each) {
+        return name_in_formula(name_of(inputs[each.operand]));
+    });
     return einsum.work->program().formula(read, einsum.form.output.size() < einsum.form.names.size());
 }
 

@@ -10,15 +10,12 @@ EINPARALLEL_SELDOM std::string name_for(source_kind named) {
     return name_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
 }
 
-/// A letter, digit, underscore or dot.
-constexpr bool belongs_to_word(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '_' || letter == '.';
-}
-
 EINPARALLEL_SELDOM std::string name_in_formula(const std::string& name) {
+    // Letters, digits, underscores, dots, and what is beyond ASCII.
     const bool is_word = !name.empty() && all_in(name, [](char letter) {
-        return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (letter >= '0' && letter <= '9') || letter == '_' || letter == '.' ||
+               static_cast<unsigned char>(letter) >= 0x80;
     });
     const bool is_bracketed = name.size() > 2 && name.front() == '(' && name.find(')') == name.size() - 1;
     return is_word || is_bracketed ? name : "'" + name + "'";

@@ -40,17 +40,18 @@ struct unranked_result {
     std::shared_ptr<vertex> node;
 };
 
-/// The operands of an einsum known at run time; copied where a copy of the list gets one more.
-struct unranked_operand;
-using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
+/// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
+struct unranked_operand {
+    std::vector<index> extents;
+    std::vector<index> strides;         ///< of elements in memory, in elements; none: row-major
+    const void* data = nullptr;         ///< the first of these
+    std::shared_ptr<const void> owner;  ///< of elements that the list keeps
+    std::shared_ptr<vertex> node;       ///< null for elements in memory
+};
 
-/// Appends elements in memory. @param owner  of elements that the list keeps, or null
-EINPARALLEL_INLINE void add_block(operand_list& list, const void* data, index_span extents, const index* strides,
-                                  const std::shared_ptr<const void>* owner);
-EINPARALLEL_INLINE void add_result(operand_list& list, const unranked_result& made,
-                                   const std::shared_ptr<const void>* owner);
-EINPARALLEL_INLINE void add_vertex(operand_list& list, std::size_t rank, element_type element,
-                                   const std::shared_ptr<vertex>& node);
+/// The operands of an einsum known at run time; copied where a copy of the list gets one more.
+using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
+EINPARALLEL_INLINE void append(operand_list& list, unranked_operand operand);
 
 /// The einsum of a subscript string: computed, or recorded where operands are vertices.
 /// @param make_product  of so many operands
@@ -108,20 +109,22 @@ struct operand_element<Operand> : std::type_identity<typename readable_t<Operand
 
 /// Appends an operand with elements of type T. @param owner  of its memory, where the list keeps it
 template <class T, class Given>
-void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>* owner = nullptr) {
+void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>& owner = nullptr) {
     constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
     if constexpr (is_unranked<Given>) {
         static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
-        add_result(list, operand.made(), owner);
+        append(list, {operand.extents(), {}, operand.data(), owner, operand.made().node});
     } else if constexpr (TensorOperand<Given>) {
-        add_vertex(list, Given::rank, element_type_of<T>(), elements_as<T, tensor>(operand).node());
+        const auto node = handle_of(tensor_operand<T, Given::rank>{elements_as<T, tensor>(operand).node()});
+        append(list, {node->bounds, {}, nullptr, nullptr, node});
     } else if constexpr (is_same) {
         const auto seen = readable(operand);
-        add_block(list, seen.data(), seen.extents(), seen.strides().data(), owner);
+        const auto& [extents, strides] = std::pair{seen.extents(), seen.strides()};
+        append(list, {{extents.begin(), extents.end()}, {strides.begin(), strides.end()}, seen.data(), owner, nullptr});
     } else {
         using Made = array<T, readable_t<Given>::rank>;
         const std::shared_ptr<const void> kept = std::make_shared<const Made>(elements_as<T, array>(readable(operand)));
-        add_operand<T>(list, *static_cast<const Made*>(kept.get()), &kept);
+        add_operand<T>(list, *static_cast<const Made*>(kept.get()), kept);
     }
 }
 
@@ -229,8 +232,7 @@ public:
             detail::add_operand<T>(operands_, operand);
         } else {
             const auto kept = std::make_shared<Given>(std::forward<Operand>(operand));
-            const std::shared_ptr<const void> owner = kept;
-            detail::add_operand<T>(operands_, *kept, &owner);
+            detail::add_operand<T>(operands_, *kept, kept);
         }
         text_ += labels.text + ',';
         return *this;

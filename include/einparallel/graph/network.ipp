@@ -9,43 +9,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
-struct unranked_operand {
-    std::vector<index> extents;
-    std::vector<index> strides;         ///< of elements in memory, in elements
-    const void* data = nullptr;         ///< the first of these
-    std::shared_ptr<const void> owner;  ///< of elements that the list keeps
-    std::shared_ptr<vertex> node;       ///< null for elements in memory
-};
-
 EINPARALLEL_SELDOM void append(operand_list& list, unranked_operand operand) {
     if (list == nullptr || list.use_count() > 1) {
         list = list == nullptr ? std::make_shared<std::vector<unranked_operand>>()
                                : std::make_shared<std::vector<unranked_operand>>(*list);
     }
+    if (operand.strides.empty()) {
+        operand.strides = operand.extents;
+        dense_strides(operand.extents, operand.strides.data());
+    }
     list->push_back(std::move(operand));
-}
-
-EINPARALLEL_SELDOM void add_block(operand_list& list, const void* data, index_span extents, const index* strides,
-                                  const std::shared_ptr<const void>* owner) {
-    append(list, {{extents.begin(), extents.end()},
-                  {strides, strides + extents.size()},
-                  data,
-                  owner != nullptr ? *owner : nullptr,
-                  nullptr});
-}
-
-EINPARALLEL_SELDOM void add_result(operand_list& list, const unranked_result& made,
-                                   const std::shared_ptr<const void>* owner) {
-    std::vector<index> strides(made.extents);
-    dense_strides(made.extents, strides.data());
-    append(list, {made.extents, strides, made.elements.get(), owner != nullptr ? *owner : nullptr, made.node});
-}
-
-EINPARALLEL_SELDOM void add_vertex(operand_list& list, std::size_t rank, element_type element,
-                                   const std::shared_ptr<vertex>& node) {
-    const std::shared_ptr<vertex> known = node != nullptr ? node : unassigned_vertex(rank, element);
-    append(list, {known->bounds, {}, nullptr, nullptr, known});
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<unranked_result> new_result(std::vector<index> extents, std::size_t element_bytes) {

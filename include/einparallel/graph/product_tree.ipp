@@ -2,6 +2,7 @@
 
 #include <einparallel/graph/product_tree.hpp>
 
+#include <einparallel/graph/einsum_graph.ipp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -28,9 +28,8 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
                                            std::size_t root) {
     const vertex& whole = *graph.vertices[root];
     product_tree tree{root, {}, {}, {}, whole.form.output, whole.extents, whole.form.names, whole.element};
-    std::vector<label_id> own(whole.extents.size());
-    std::iota(own.begin(), own.end(), label_id{0});
-    std::vector<std::pair<std::size_t, std::vector<label_id>>> open{{root, std::move(own)}};  // labels of the tree
+    std::vector<std::pair<std::size_t, std::vector<label_id>>> open;  // with the tree's labels for their own
+    open.emplace_back(root, first_labels(whole.extents.size()));
     while (!open.empty()) {
         const auto [number, known] = std::move(open.back());
         open.pop_back();

@@ -84,14 +84,6 @@ public:
         return record(sink, out, operands, make_join_kernel(work, program));
     }
 
-    template <class Out, class MakeJoin, class MakeProgram>
-    handle emit(destination sink, label_span out, std::span<const operand_type> operands, MakeJoin&& make_join,
-                MakeProgram&& make_program) const {
-        using Join = decltype(make_join());
-        const std::shared_ptr<const Join> made(new Join(make_join()));
-        return record(sink, out, operands, make_join_kernel(made->work, make_program(), {made}));
-    }
-
     template <class Out, std::size_t Count>
     handle product(destination sink, label_span out, std::span<const operand_type, Count> operands, Out scale) const {
         if constexpr (Count > 2) {
@@ -159,7 +151,6 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std:
 namespace einparallel::EINPARALLEL_UNIT {
 
 /// The builder of this unit's statements.
-#if EINPARALLEL_DETAIL_FOR_DEVICES
 class unit_builder : public recording_builder {
 public:
     using recording_builder::recording_builder;
@@ -170,12 +161,11 @@ public:
         using Join = decltype(make_join());
         const std::shared_ptr<const Join> made(new Join(make_join()));
         const std::shared_ptr<kernel> work = make_join_kernel(made->work, make_program(), {made});
+#if EINPARALLEL_DETAIL_FOR_DEVICES
         work->attach(functor_of(*made));
+#endif
         return record(sink, out, operands, work);
     }
 };
-#else
-using unit_builder = recording_builder;
-#endif
 
 }  // namespace einparallel::EINPARALLEL_UNIT

@@ -254,14 +254,10 @@ EINPARALLEL_SELDOM std::vector<std::string_view> names_with(std::span<const std:
 EINPARALLEL_SELDOM std::vector<label_id> written_labels(const std::vector<label_id>& all,
                                                         std::span<const recording_builder::operand_type> operands,
                                                         std::size_t first_position) {
-    std::vector<label_id> written;
-    for (const label_id label : all) {
-        if (std::size_t(label) >= first_position ||
-            any_in(operands, [&](const auto& each) { return found_in(label, each.labels); })) {
-            written.push_back(label);
-        }
-    }
-    return written;
+    return those_in(all, [&](label_id label) {
+        return std::size_t(label) >= first_position ||
+               any_in(operands, [&](const auto& each) { return found_in(label, each.labels); });
+    });
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_and_positions,

@@ -17,7 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -56,9 +55,8 @@ std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& r
 /// A view with these extents; of a view one that reads where that does.
 inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, const affine_map& at, index_span extents,
                                       std::shared_ptr<vertex> elsewhere = nullptr) {
-    std::vector<label_id> labels(extents.size());
-    std::iota(labels.begin(), labels.end(), label_id{0});
-    return view_vertex(of, at, labels, whole_box({extents.begin(), extents.end()}).sides, std::move(elsewhere));
+    return view_vertex(of, at, first_labels(extents.size()), whole_box({extents.begin(), extents.end()}).sides,
+                       std::move(elsewhere));
 }
 
 /// The same elements, the first one at `lower` of a tensor with these extents.

@@ -41,8 +41,10 @@ inline constexpr bool stands_in<tensor_operand<T, Rank>, Recorded> = Recorded;
 namespace EINPARALLEL_UNIT {
 
 /// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
-template <class Out, class LeftLabels, class E>
-std::shared_ptr<vertex> record_typed(const E& right) {
+template <class Out, class LeftLabels>
+std::shared_ptr<vertex> record_statement(const auto& untyped) {
+    const auto& right = typed<statement_type<Out, std::remove_cvref_t<decltype(untyped)>>>(untyped);
+    using E = std::remove_cvref_t<decltype(right)>;
     using Statement = statement<LeftLabels, E>;
     unit_builder builder(Statement::ids::names);
     lowering<unit_builder, Statement> lower(builder);
@@ -54,17 +56,6 @@ std::shared_ptr<vertex> record_typed(const E& right) {
     } else {
         return lower.template reduce<Out>(last, op::sum, elementwise_terms<Statement, true>(right),
                                           Statement::left_labels);
-    }
-}
-
-/// … in the statement's type.
-template <class Out, class LeftLabels, class E>
-std::shared_ptr<vertex> record_statement(const E& right) {
-    using T = statement_type<Out, E>;
-    if constexpr (is_in<T, E>) {
-        return record_typed<Out, LeftLabels>(right);
-    } else {
-        return record_typed<Out, LeftLabels>(typed<T>(right));
     }
 }
 

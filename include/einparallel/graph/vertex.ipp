@@ -53,11 +53,11 @@ EINPARALLEL_SELDOM std::string points_text(const std::vector<index>& points) {
 }
 
 EINPARALLEL_SELDOM std::string vertex_constraints::pin_text() const {
-    const std::vector<pinned_part> parts = pin.value_or(std::vector<pinned_part>{});
-    const std::string written = detail::joined(parts, " ", [](const pinned_part& part) {
-        return (part.label.empty() ? std::to_string(part.dimension) : part.label) + ":" + std::to_string(part.parts) +
-               points_text(part.points);
-    });
+    const auto text_of = [](const pinned_part& each) {
+        return (each.label.empty() ? std::to_string(each.dimension) : each.label) + ":" + std::to_string(each.parts) +
+               points_text(each.points);
+    };
+    const std::string written = detail::joined(pin.value_or(std::vector<pinned_part>{}), " ", text_of);
     return written.empty() ? "one block" : written;
 }
 

@@ -5,6 +5,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 
 #include <algorithm>
@@ -40,8 +41,7 @@ public:
     /// @pre the region is not empty
     void read(void* destination) {
         auto* const bytes = static_cast<std::byte*>(destination);
-        const auto long_sides =
-            std::count_if(region_.begin(), region_.end(), [](interval side) { return side.size() > 1; });
+        const auto long_sides = count_if_in(region_, [](interval side) { return side.size() > 1; });
         if (turned_ && long_sides > 1) {
             read_turned(bytes);
         } else {

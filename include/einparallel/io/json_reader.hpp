@@ -40,10 +40,9 @@ public:
 
 private:
     EINPARALLEL_INLINE void skip_blanks();
-    EINPARALLEL_INLINE bool take(char wanted);
     EINPARALLEL_INLINE bool take(std::string_view wanted);
-    EINPARALLEL_INLINE void expect(char wanted);
-    EINPARALLEL_INLINE void values(char begin, char end, function_ref<void()> visit);
+    EINPARALLEL_INLINE void expect(std::string_view wanted);
+    EINPARALLEL_INLINE void values(std::string_view begin, std::string_view end, function_ref<void()> visit);
     EINPARALLEL_INLINE unsigned hexadecimal();
     EINPARALLEL_INLINE unsigned escape();
     EINPARALLEL_INLINE std::string_view number();

@@ -22,23 +22,19 @@ EINPARALLEL_SELDOM bool json_reader::take(std::string_view wanted) {
     return found;
 }
 
-EINPARALLEL_SELDOM bool json_reader::take(char wanted) {
-    return take(std::string_view(&wanted, 1));
-}
-
-EINPARALLEL_SELDOM void json_reader::expect(char wanted) {
+EINPARALLEL_SELDOM void json_reader::expect(std::string_view wanted) {
     const bool found = take(wanted);
-    check(found, {"has a header that is no JSON: '", std::string_view(&wanted, 1), "' is missing ",
-                  rest_.empty() ? "at its end" : "before '", rest_.substr(0, 12), rest_.empty() ? "" : "'"});
+    check(found, {"has a header that is no JSON: '", wanted, "' is missing ", rest_.empty() ? "at its end" : "before '",
+                  rest_.substr(0, 12), rest_.empty() ? "" : "'"});
 }
 
-EINPARALLEL_SELDOM void json_reader::values(char begin, char end, function_ref<void()> visit) {
+EINPARALLEL_SELDOM void json_reader::values(std::string_view begin, std::string_view end, function_ref<void()> visit) {
     constexpr int deepest = 127;
     expect(begin);
     check(++depth_ <= deepest, {"has a header that is nested more than ", deepest, " deep"});
     for (bool more = !take(end); more;) {
         visit();
-        more = take(',');
+        more = take(",");
         if (!more) {
             expect(end);
         }
@@ -48,16 +44,16 @@ EINPARALLEL_SELDOM void json_reader::values(char begin, char end, function_ref<v
 
 EINPARALLEL_SELDOM void json_reader::object(function_ref<void(const std::string&)> visit) {
     std::set<std::string> names;
-    values('{', '}', [&] {
+    values("{", "}", [&] {
         const std::string name = text();
         check(names.insert(name).second, {"has '", name, "' twice in one object of its header"});
-        expect(':');
+        expect(":");
         visit(name);
     });
 }
 
 EINPARALLEL_SELDOM void json_reader::array(function_ref<void()> visit) {
-    values('[', ']', visit);
+    values("[", "]", visit);
 }
 
 EINPARALLEL_SELDOM unsigned json_reader::hexadecimal() {
@@ -93,7 +89,7 @@ EINPARALLEL_SELDOM unsigned json_reader::escape() {
 }
 
 EINPARALLEL_SELDOM std::string json_reader::text() {
-    expect('"');
+    expect("\"");
     std::string made;
     for (;;) {
         check(!rest_.empty(), {"has a header with an open quotation mark"});

@@ -59,8 +59,6 @@ private:
 
     EINPARALLEL_INLINE [[nodiscard]] std::string shape_text() const;
 
-    EINPARALLEL_INLINE void check_size() const;
-
     std::shared_ptr<const detail::input_file> file_;
     detail::npy_header header_;
     std::uint64_t data_offset_ = 0;

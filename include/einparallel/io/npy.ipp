@@ -63,7 +63,11 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
     file_->read(text.data(), header_bytes, before);
     check(version < 3 || detail::is_utf8(text), {"has a header of format 3.0 that is no UTF-8"});
     header_ = detail::parse_npy_header(file_->path(), text, version);
-    check_size();
+    check(is_countable(header_.shape), {"says that its shape is ", shape_text(), ", which is more than 2^59 elements"});
+    const std::uint64_t expected = std::uint64_t(whole_box(header_.shape).size()) * header_.type.bytes;
+    const std::uint64_t present = file_->size() - data_offset_;
+    check(present >= expected, {"is truncated: its shape ", shape_text(), " needs ", expected,
+                                " bytes of elements, and ", present, " are there"});
 }
 
 EINPARALLEL_SELDOM const std::string& npy_file::path() const {
@@ -100,15 +104,6 @@ EINPARALLEL_SELDOM std::string npy_file::shape_text() const {
         text += (text.size() > 1 ? ", " : "") + std::to_string(bound);
     }
     return text + ")";
-}
-
-EINPARALLEL_SELDOM void npy_file::check_size() const {
-    check(is_countable(header_.shape), {"says that its shape is ", shape_text(), ", which is more than 2^59 elements"});
-    const box whole = whole_box(header_.shape);
-    const std::uint64_t expected = std::uint64_t(whole.size()) * header_.type.bytes;
-    const std::uint64_t present = file_->size() - data_offset_;
-    check(present >= expected, {"is truncated: its shape ", shape_text(), " needs ", expected,
-                                " bytes of elements, and ", present, " are there"});
 }
 
 EINPARALLEL_SELDOM void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,

@@ -47,9 +47,9 @@ private:
     EINPARALLEL_INLINE bool is_word_next() const;
     EINPARALLEL_INLINE void skip_blanks(std::string_view blanks = " \t\f\n\r", bool continued = true);
     EINPARALLEL_INLINE bool take(std::string_view wanted);
-    EINPARALLEL_INLINE void expect(char wanted);
-    EINPARALLEL_INLINE bool goes_on(char end);
-    EINPARALLEL_INLINE void open(char bracket);
+    EINPARALLEL_INLINE void expect(std::string_view wanted);
+    EINPARALLEL_INLINE bool goes_on(std::string_view end);
+    EINPARALLEL_INLINE void open(std::string_view bracket);
     EINPARALLEL_INLINE python_value value();
     EINPARALLEL_INLINE python_value tuple();
     EINPARALLEL_INLINE python_value number();

@@ -44,23 +44,22 @@ EINPARALLEL_SELDOM bool python_reader::take(std::string_view wanted) {
     return found;
 }
 
-EINPARALLEL_SELDOM void python_reader::expect(char wanted) {
-    const std::string_view letter(&wanted, 1);
-    check(take(letter),
-          {"has a header that cannot be read: '", letter, "' is missing before '", rest_.substr(0, 12), "'"});
+EINPARALLEL_SELDOM void python_reader::expect(std::string_view wanted) {
+    check(take(wanted),
+          {"has a header that cannot be read: '", wanted, "' is missing before '", rest_.substr(0, 12), "'"});
 }
 
 /// Behind an entry of a list: false where the list ends, with or without a comma.
-EINPARALLEL_SELDOM bool python_reader::goes_on(char end) {
+EINPARALLEL_SELDOM bool python_reader::goes_on(std::string_view end) {
     if (take(",")) {
-        return !take({&end, 1});
+        return !take(end);
     }
     expect(end);
     return false;
 }
 
 /// As many of which may be open as Python allows.
-EINPARALLEL_SELDOM void python_reader::open(char bracket) {
+EINPARALLEL_SELDOM void python_reader::open(std::string_view bracket) {
     constexpr int deepest = 200;
     expect(bracket);
     check(++depth_ <= deepest, {"has a header that is nested more than ", deepest, " deep"});
@@ -75,22 +74,22 @@ EINPARALLEL_SELDOM void python_reader::dictionary(function_ref<void(const std::s
     check(!before.ends_with(' ') && !before.ends_with('\t'), {"has a header that is indented on a later line"});
     int brackets = 0;
     for (; is_next("("); skip_blanks()) {
-        open('(');
+        open("(");
         ++brackets;
     }
-    open('{');
-    for (bool more = !take("}"); more; more = goes_on('}')) {
+    open("{");
+    for (bool more = !take("}"); more; more = goes_on("}")) {
         const python_value key = value();
         check(key.is == python_value::kind::text,
               {"has a header that cannot be read: a key is no string before '", rest_.substr(0, 12), "'"});
-        expect(':');
+        expect(":");
         const python_value found = value();
         visit(key.text, found);
         check(found.is != python_value::kind::other,
               {"has a header that cannot be read before '", rest_.substr(0, 12), "'"});
     }
     for (; brackets > 0; --brackets) {
-        expect(')');
+        expect(")");
     }
     skip_blanks(" \t\f\n\r", false);
     check(rest_.empty(), {"has text behind the dictionary of its header"});
@@ -122,7 +121,7 @@ EINPARALLEL_SELDOM python_value python_reader::value() {
 EINPARALLEL_SELDOM python_value python_reader::tuple() {
     python_value made;
     bool comma = false;
-    open('(');
+    open("(");
     for (bool more = !take(")"); more;) {
         made.items.push_back(value());
         if (made.items.back().is == python_value::kind::other) {
@@ -130,7 +129,7 @@ EINPARALLEL_SELDOM python_value python_reader::tuple() {
         }
         skip_blanks();
         comma = is_next(",");
-        more = goes_on(')');
+        more = goes_on(")");
     }
     --depth_;
     if (made.items.size() == 1 && !comma) {

@@ -5,6 +5,7 @@
 #include <einparallel/io/box_reader.ipp>
 #include <einparallel/io/safetensors_reader.ipp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <bit>
 
@@ -34,11 +35,7 @@ EINPARALLEL_SELDOM safetensors_file::safetensors_file(const std::string& path)
                                         : detail::safetensors_reader(path).read()) {}
 
 EINPARALLEL_SELDOM std::vector<std::string> safetensors_file::names() const {
-    std::vector<std::string> all;
-    for (const auto& [name, tensor] : contents_.tensors) {
-        all.push_back(name);
-    }
-    return all;
+    return detail::list_of(contents_.tensors, [](const auto& tensor) { return tensor.first; });
 }
 
 EINPARALLEL_SELDOM const detail::safetensors_entry& safetensors_file::entry(const std::string& name) const {

@@ -32,10 +32,10 @@ public:
         const std::string text = header_text();
         json_reader header(path_, text);
         header.object([&](const std::string& name) {
-            if (name == "__metadata__") {
-                read_metadata(header);
-            } else {
+            if (name != "__metadata__") {
                 read_tensor(header, name);
+            } else if (!header.null()) {
+                header.object([&](const std::string& word) { contents_.metadata.emplace(word, header.text()); });
             }
         });
         header.end();
@@ -61,12 +61,6 @@ private:
         data_begin_ = 8 + bytes;
         data_bytes_ = file_->size() - data_begin_;
         return text;
-    }
-
-    void read_metadata(json_reader& header) {
-        if (!header.null()) {
-            header.object([&](const std::string& name) { contents_.metadata.emplace(name, header.text()); });
-        }
     }
 
     void read_tensor(json_reader& header, const std::string& name) {

@@ -3,8 +3,10 @@
 // it.
 
 #include <einparallel/kernel/block_call.hpp>
+#include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
@@ -87,7 +89,9 @@ struct pair_loops {
     /// @param x, y  of the operands, whose elements are elements of the type
     EINPARALLEL_INLINE pair_loops(const block_call& call, element_type type, element_type x, element_type y);
 
-    loop_nest nest;
+    loop_nest nest;                         ///< sorted by the output
+    gemm_axes axes;                         ///< of matrix products; braces would fill the inline memory with zeros
+    odometer::loop_list batch;              ///< around them
     index repeats = 1;                      ///< equal terms of each that the loops visit, a factor
     element_type operands[2];               ///< as the product reads them
     std::vector<laid_out_operand> ahead{};  ///< in their order
@@ -95,6 +99,10 @@ struct pair_loops {
     write_mode mode;
 
     /// One of the operands is converted row by row as it is read: halves in a product of floats are not.
+    /// The operands as A and B of the matrix product.
+    [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }
+    [[nodiscard]] std::size_t b_slot() const { return decision.swapped ? x_slot : y_slot; }
+
     [[nodiscard]] bool converts(std::size_t slot, element_type type) const {
         const element_type of = operands[slot - 1];
         return of != type && !(type == element_type_of<float>() && is_multiplied_half(of));

@@ -18,69 +18,23 @@ inline constexpr const char* way_texts[] = {"nothing",      "zeros",     "plain 
                                             "dot products", "row loops", "small products", "packed product",
                                             "BLAS product"};  ///< by contraction_way
 
-/// The loops of a nest of two operands that stand for m, n, k, and those that are a batch.
-class product_groups {
-public:
-    struct group {
-        index size = 1;
-        std::size_t loops = 0;
-        std::size_t last = 0;  ///< the only loop, where there is one
-        index closest = 0;     ///< smallest distance of neighbours in the output, 0 where there is none
-    };
-
-    EINPARALLEL_INLINE explicit product_groups(const loop_nest& nest) {
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            const index* const moves = nest.of(loop);
-            const index extent = nest.extents[loop];
-            group* const groups[] = {&m, &n, &k, &batch};  // by product_index
-            group& own = *groups[std::size_t(index_of(nest, loop))];
-            own.size *= extent;
-            own.last = loop;
-            ++own.loops;
-            const index distance = moves[z_slot] < 0 ? -moves[z_slot] : moves[z_slot];
-            own.closest = own.closest == 0 || distance < own.closest ? distance : own.closest;
-            if (&own == &batch) {
-                contiguous_batch =
-                    contiguous_batch || (extent >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 && moves[y_slot] == 1);
-            }
-        }
-    }
-
-    contraction_decision sizes() const { return {contraction_way::nothing, m.size, n.size, k.size, batch.size}; }
-
-    group m;
-    group n;
-    group k;
-    group batch;
-    bool contiguous_batch = false;
-};
-
 /// Chooses among the ways. What has been summed ahead is no longer in the nest.
 EINPARALLEL_INLINE class contraction_choice {
 public:
-    contraction_choice(loop_nest& nest, element_type type, write_mode mode)
-        : nest_(nest), type_(type), mode_(mode), groups_(nest) {}
-
-    contraction_decision decide() {
-        contraction_decision made = groups_.sizes();
-        made.swapped = groups_.m.closest != 0 && (groups_.n.closest == 0 || groups_.m.closest < groups_.n.closest);
-        made.way = way(made);
-        made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
-        share(made);
-        return made;
+    contraction_choice(const pair_loops& loops, element_type type)
+        : nest_(loops.nest), axes_(loops.axes), type_(type), mode_(loops.mode) {
+        if (!loops.batch.empty()) {
+            const index* const moves = nest_.of(loops.batch.back());
+            contiguous_batch_ = nest_.extents[loops.batch.back()] >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 &&
+                                moves[y_slot] == 1;
+        }
     }
 
-private:
-    static constexpr index tiny_side = 32;
-    static constexpr index tiny_points = 512;
-    static constexpr index longest_small_side = 64;
-    static constexpr index most_small_points = 32768;
-    static constexpr index shortest_dot = 16;
-    static constexpr index few_rows = 6;
-    static constexpr index least_library_points = index{1} << 18;
-
-    /// Shares the work out: the points of the batch, or what is inside of each where they are too few.
-    static void share(contraction_decision& made) {
+    /// @param made  what it is so far: the sizes
+    void decide(contraction_decision& made) const {
+        made.way = way(made);
+        made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
+        // Threads share the points of the batch, or what is inside of each where they are too few.
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
         if (made.way == contraction_way::packed_product) {
@@ -92,7 +46,16 @@ private:
         }
     }
 
-    contraction_way way(const contraction_decision& made) {
+private:
+    static constexpr index tiny_side = 32;
+    static constexpr index tiny_points = 512;
+    static constexpr index longest_small_side = 64;
+    static constexpr index most_small_points = 32768;
+    static constexpr index shortest_dot = 16;
+    static constexpr index few_rows = 6;
+    static constexpr index least_library_points = index{1} << 18;
+
+    contraction_way way(const contraction_decision& made) const {
         const index m = made.m;
         const index n = made.n;
         const index k = made.k;
@@ -108,32 +71,30 @@ private:
             return contraction_way::small_products;
         }
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
-        const bool little_reuse = groups_.contiguous_batch && m * n * k < 4 * (m * k + k * n + m * n);
+        const bool little_reuse = contiguous_batch_ && m * n * k < 4 * (m * k + k * n + m * n);
         const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
         if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
             return contraction_way::rows;
         }
         const bool small = m <= longest_small_side && n <= longest_small_side && k <= longest_small_side;
-        if (tiny || (small && has_small_columns(made) && (m * n * k <= most_small_points || stays_cached(made)))) {
+        if (tiny || (small && has_small_columns() && (m * n * k <= most_small_points || stays_cached()))) {
             return contraction_way::small_products;
         }
-        return is_for_library(made) ? contraction_way::library_product : contraction_way::packed_product;
+        return is_for_library() ? contraction_way::library_product : contraction_way::packed_product;
     }
 
     /// Points of the batch lie side by side, and their products are small but have two multiply-adds or more for each
     /// element: then packing pays.
     bool is_in_lanes(const contraction_decision& made) const {
-        return groups_.contiguous_batch && type_.kind == 'f' &&
-               std::max({made.m, made.n, made.k}) <= longest_small_side &&
+        return contiguous_batch_ && type_.kind == 'f' && std::max({made.m, made.n, made.k}) <= longest_small_side &&
                made.m * made.n * made.k >= 2 * (made.m * made.k + made.k * made.n + made.m * made.n);
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows.
-    bool is_elementwise() {
+    bool is_elementwise() const {
         if (type_.kind != 'f' || !nest_.all_in_output() || nest_.size() == 0) {
             return false;
         }
-        nest_.sort_by(z_slot);
         const index* const along = nest_.of(nest_.size() - 1);
         return along[z_slot] == 1 && (along[x_slot] | along[y_slot]) >= 0 && along[x_slot] <= 1 && along[y_slot] <= 1 &&
                nest_.extents[nest_.size() - 1] * index(type_.bytes) >= 32;
@@ -141,50 +102,42 @@ private:
 
     /// One label is contracted and contiguous in both operands.
     bool is_dots() const {
-        if (type_.kind != 'f' || groups_.k.loops != 1 || nest_.extents[groups_.k.last] < shortest_dot) {
-            return false;
-        }
-        const index* const along = nest_.of(groups_.k.last);
-        return along[x_slot] == 1 && along[y_slot] == 1;
+        const auto& k = axes_.k.loops;
+        return type_.kind == 'f' && k.size() == 1 && k[0].extent >= shortest_dot && k[0].first == 1 && k[0].second == 1;
     }
 
     /// Whole vectors of columns lie side by side in the output and in the operand that has them.
-    bool has_small_columns(const contraction_decision& made) const {
-        const product_groups::group& columns = made.swapped ? groups_.m : groups_.n;
-        if (type_.kind != 'f' || columns.loops != 1) {
-            return false;
-        }
-        const index* const along = nest_.of(columns.last);
+    bool has_small_columns() const {
+        const auto& n = axes_.n.loops;
         const auto least = index(16 / type_.bytes);
-        return along[z_slot] == 1 && along[made.swapped ? x_slot : y_slot] == 1 && columns.size >= least &&
-               (mode_ == write_mode::overwrite || columns.size % least == 0);
+        return type_.kind == 'f' && n.size() == 1 && n[0].first == 1 && n[0].second == 1 && n[0].extent >= least &&
+               (mode_ == write_mode::overwrite || n[0].extent % least == 0);
     }
 
     /// The operand that every row of the output reads does not fall into few sets of the first-level cache.
-    bool stays_cached(const contraction_decision& made) const {
+    bool stays_cached() const {
         constexpr index ways = 8;
-        const index step = nest_.of(groups_.k.last)[made.swapped ? x_slot : y_slot] * index(type_.bytes);
-        return groups_.k.loops == 1 && made.k <= ways * lines_of_a_way(step);
+        const auto& k = axes_.k.loops;
+        return k.size() == 1 && k[0].extent <= ways * lines_of_a_way(k[0].second * index(type_.bytes));
     }
 
     /// Matrices as BLAS knows them, large enough to be worth the call.
-    bool is_for_library(const contraction_decision& made) const {
-        if (made.m * made.n * made.k < least_library_points || !blas_computes(type_) || groups_.m.loops != 1 ||
-            groups_.n.loops != 1 || groups_.k.loops != 1) {
+    bool is_for_library() const {
+        const auto& [m, n, k] = axes_;
+        if (m.size * n.size * k.size < least_library_points || !blas_computes(type_) || m.loops.size() != 1 ||
+            n.loops.size() != 1 || k.loops.size() != 1) {
             return false;
         }
-        const index* const m = nest_.of(groups_.m.last);
-        const index* const n = nest_.of(groups_.n.last);
-        const index* const k = nest_.of(groups_.k.last);
-        return is_blas_matrix(m[z_slot], made.m, n[z_slot], made.n) &&
-               is_blas_matrix(m[x_slot], made.m, k[x_slot], made.k) &&
-               is_blas_matrix(k[y_slot], made.k, n[y_slot], made.n);
+        return is_blas_matrix(m.loops[0].second, m.size, n.loops[0].second, n.size) &&
+               is_blas_matrix(m.loops[0].first, m.size, k.loops[0].first, k.size) &&
+               is_blas_matrix(k.loops[0].second, k.size, n.loops[0].first, n.size);
     }
 
-    loop_nest& nest_;
+    const loop_nest& nest_;
+    const gemm_axes& axes_;
     element_type type_;
     write_mode mode_;
-    product_groups groups_;
+    bool contiguous_batch_ = false;
 };
 
 EINPARALLEL_INLINE std::uint64_t& decisions_made() {
@@ -196,15 +149,9 @@ EINPARALLEL_INLINE std::uint64_t& decisions_made() {
 /// lie.
 EINPARALLEL_INLINE void pair_loops::convert(std::size_t slot, element_type type) {
     constexpr index most = 1 << 20;  // bytes
-    odometer::loop_list loops;
-    index count = 1;
-    for (std::size_t loop = 0; loop < nest.size() && count <= most; ++loop) {
-        if (nest.of(loop)[slot] != 0) {
-            loops.push_back(loop);
-            count *= nest.extents[loop];
-        }
-    }
-    if (loops.size() == nest.size() || count * index(type.bytes) > most) {
+    odometer::loop_list loops = loops_that(nest, [&](std::size_t loop) { return nest.of(loop)[slot] != 0; });
+    index count = odometer(nest, loops).size();
+    if (loops.size() == nest.size() || count > most / index(type.bytes)) {
         return;
     }
     std::sort(loops.begin(), loops.end(), [&](std::size_t one, std::size_t other) {
@@ -229,7 +176,6 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
     }
     ++decisions_made();
     repeats = drop_resting(nest);
-    const bool converting = converts(x_slot, type) || converts(y_slot, type);
     const std::size_t sizes[] = {reduced_size(nest, x_slot), reduced_size(nest, y_slot)};
     for (const std::size_t slot : {x_slot, y_slot}) {
         if (const std::size_t size = sizes[slot - 1]; size > 0) {
@@ -238,16 +184,26 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
         }
     }
     for (const std::size_t slot : {x_slot, y_slot}) {
-        if (converting && converts(slot, type)) {
+        if (converts(slot, type)) {
             convert(slot, type);
         }
     }
-    if (!ahead.empty() || converting) {
+    if (!ahead.empty()) {
         nest.fuse();
     }
-    decision = contraction_choice(nest, type, mode).decide();
+    nest.sort_by(z_slot);
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {  // columns are the last label that only one operand has
+        const product_index own = index_of(nest, loop);
+        decision.swapped = own == product_index::m || (decision.swapped && own != product_index::n);
+    }
+    batch = sort_axes(nest, a_slot(), b_slot(), axes);
+    decision.m = (decision.swapped ? axes.n : axes.m).size;
+    decision.n = (decision.swapped ? axes.m : axes.n).size;
+    decision.k = axes.k.size;
+    decision.batch = odometer(nest, batch).size();
     decision.sums_first = sizes[0] > 0;
     decision.sums_second = sizes[1] > 0;
+    contraction_choice(*this, type).decide(decision);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -258,9 +214,10 @@ EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_t
     if (detail::few_loops(call).fits) {
         detail::loop_nest nest(call);
         detail::drop_resting(nest);
-        contraction_decision made = detail::product_groups(nest).sizes();
-        made.way = contraction_way::few_points;
-        return made;
+        detail::gemm_axes axes;
+        const detail::odometer::loop_list batch = detail::sort_axes(nest, detail::x_slot, detail::y_slot, axes);
+        return {contraction_way::few_points, axes.m.size, axes.n.size, axes.k.size,
+                detail::odometer(nest, batch).size()};
     }
     return detail::pair_loops(call, type, type, type).decision;
 }

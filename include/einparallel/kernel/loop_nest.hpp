@@ -24,7 +24,9 @@ struct loop_nest {
 
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}
-    EINPARALLEL_INLINE explicit loop_nest(const block_call& call);
+    explicit loop_nest(const block_call& call) : loop_nest(call, call.extents, call.operands.size()) {}
+    /// Those of a call with these extents and its first operands.
+    EINPARALLEL_INLINE loop_nest(const block_call& call, index_span call_extents, std::size_t operands);
 
     [[nodiscard]] std::size_t size() const { return extents.size(); }
     [[nodiscard]] index* of(std::size_t loop) { return strides.data() + loop * slots; }
@@ -55,6 +57,9 @@ struct loop_nest {
     /// Largest stride of the slot outermost; loops of equal stride there by the next slots.
     EINPARALLEL_INLINE void sort_by(std::size_t slot);
 };
+
+/// Extents of a tensor in a call.
+EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, label_span labels);
 
 /// Removes the loops that move nothing, which come from sums of equal terms.
 /// @return how many equal terms there are for each one that is left
@@ -129,6 +134,17 @@ private:
     const loop_list* chosen_;
     small_vector<index, 12> counters_;
 };
+
+/// The loops for which it is true.
+odometer::loop_list loops_that(const loop_nest& nest, const auto& are) {
+    odometer::loop_list loops;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (are(loop)) {
+            loops.push_back(loop);
+        }
+    }
+    return loops;
+}
 
 /// The loops of the output.
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest);

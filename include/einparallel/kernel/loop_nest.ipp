@@ -10,15 +10,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1), hook(call.hook) {
-    small_vector<std::int16_t, 32> loop_of(call.extents.size(), -1);
+EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call, index_span call_extents, std::size_t operands)
+    : slots(operands + 1), hook(call.hook) {
+    small_vector<std::int16_t, 32> loop_of(call_extents.size(), -1);
     const auto visit = [&](std::size_t slot, const strided_block& tensor) {
         for (std::size_t dimension = 0; dimension < tensor.labels.size(); ++dimension) {
             if (tensor.labels[dimension] == no_label) {
                 continue;
             }
             const auto label = std::size_t(tensor.labels[dimension]);
-            const index extent = call.extents[label];
+            const index extent = call_extents[label];
             if (extent == 1) {
                 continue;
             }
@@ -34,10 +35,18 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
         }
     };
     visit(0, call.output);
-    for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+    for (std::size_t operand = 0; operand < operands; ++operand) {
         visit(operand + 1, call.operands[operand]);
     }
     fuse();
+}
+
+EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, label_span labels) {
+    small_vector<index, 8> extents;
+    for (const label_id label : labels) {
+        extents.push_back(label == no_label ? 1 : call.extents[std::size_t(label)]);
+    }
+    return extents;
 }
 
 EINPARALLEL_INLINE bool loop_nest::add_box(index_span box_extents, index_span first, index_span second) {
@@ -67,25 +76,23 @@ EINPARALLEL_INLINE void loop_nest::remove(std::size_t loop) {
 
 EINPARALLEL_INLINE void loop_nest::fuse() {
     for (std::size_t inner = 0; inner < size();) {
-        bool fused = false;
         const index length = extents[inner];
-        const index* const inside = of(inner);
-        for (std::size_t outer = 0; outer < size() && !fused; ++outer) {
-            if (outer == inner) {
-                continue;
-            }
-            const index* const outside = of(outer);
-            bool alike = true;
-            for (std::size_t slot = 0; slot < slots && alike; ++slot) {
-                alike = outside[slot] == length * inside[slot];
-            }
-            if (alike) {
-                extents[inner] *= extents[outer];
-                remove(outer);
-                fused = true;
-            }
+        const auto follows = [&](std::size_t outer) {
+            return outer != inner &&
+                   std::equal(of(outer), of(outer) + slots, of(inner),
+                              [&](index outside, index inside) { return outside == length * inside; });
+        };
+        std::size_t outer = 0;
+        while (outer < size() && !follows(outer)) {
+            ++outer;
         }
-        inner = fused ? 0 : inner + 1;
+        if (outer == size()) {
+            ++inner;
+            continue;
+        }
+        extents[inner] *= extents[outer];
+        remove(outer);
+        inner = 0;
     }
 }
 
@@ -110,13 +117,7 @@ EINPARALLEL_INLINE void loop_nest::sort_by(std::size_t slot) {
 }
 
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest) {
-    odometer::loop_list loops;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (nest.in_output(loop)) {
-            loops.push_back(loop);
-        }
-    }
-    return loops;
+    return loops_that(nest, [&](std::size_t loop) { return nest.in_output(loop); });
 }
 
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {

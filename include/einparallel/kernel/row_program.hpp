@@ -127,7 +127,7 @@ public:
             return element;
         }
     }
-    /// An element of an operand as another type.
+    /// An element as another type.
     template <class T, class From, bool IsNumber>
     auto read(value_at<From, IsNumber> element) {
         value_at<T> made;
@@ -140,16 +140,6 @@ public:
         return made;
     }
 
-    /// The last one: the result, of type Out.
-    template <class Out, class T, bool IsNumber>
-    void end(value_at<T, IsNumber> result) {
-        if constexpr (Program) {
-            program_->call({op_code::cast}, element_type_of<Out>(), {}, {&result.at, 1});
-        }
-        if constexpr (Steps) {
-            as<Out, T, IsNumber>(result.row);
-        }
-    }
     /// A functor of all operands, elements In…, as the one step.
     template <class Out, class... In, class Function>
     void whole(const Function& function) {
@@ -256,10 +246,10 @@ public:
             return write(node, written..., writer_.computed(write(argument<sizeof...(Written)>(node.arguments))));
         }
     }
-    /// Writes all of it, with results of type Out.
+    /// Writes all of it, with a result of type Out.
     template <class Out, class E>
     void write_all(const E& node) {
-        writer_.template end<Out>(write(node));
+        writer_.template read<Out>(write(node));
     }
 
 private:
@@ -314,7 +304,7 @@ private:
         if constexpr (is_element<Value>) {
             [&]<std::size_t... Operand>(std::index_sequence<Operand...> /*all*/) {
                 writer calls(into, nullptr);
-                calls.template end<Out>(calls.call(function, false, value_at<In>{row_name(Operand)}...));
+                calls.template read<Out>(calls.call(function, false, value_at<In>{row_name(Operand)}...));
             }
             (std::index_sequence_for<In...>{});
         } else {

@@ -38,14 +38,6 @@ struct row_operand {
 };
 using row_operands = small_vector<row_operand, 4>;
 
-/// Operands by their first elements.
-template <class... T>
-row_operands row_operands_at(const T*... first) {
-    row_operands list;
-    (list.push_back({first, element_type_of<T>()}), ...);
-    return list;
-}
-
 /// ⊕ of elements of one type.
 struct row_reduction {
     row_function run = nullptr;
@@ -100,15 +92,15 @@ public:
     /// Whether an output that outgrows the caches is written past them: costs a copy of rows that could go there at
     /// once.
     bool streams_rows = true;
+    /// Whether accumulate() sums rows of any moves; else every one is 1, as where nothing is summed, and rows are
+    /// gathered where they lie otherwise.
+    bool reads_any_move = false;
 
     /// Writes (or combines) results, from `number` on, into the output from `offset` on.
     virtual void write(index number, index offset, index move, index count) = 0;
     /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
     EINPARALLEL_INLINE void fold(index elements, index count);
 
-    /// Whether accumulate() sums rows of any moves; else every one is 1, as where nothing is summed, and rows are
-    /// gathered where they lie otherwise.
-    [[nodiscard]] bool reads_any_move() const { return reads_any_move_; }
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
     /// Whether the output outgrows the caches and is written past them.
@@ -136,7 +128,6 @@ protected:
     write_mode mode_;
     std::byte* results_;
     std::byte* straight_ = nullptr;
-    bool reads_any_move_ = false;
 
 private:
     index width_;

@@ -241,7 +241,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     gathered_rows gathered(operands, width);
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         const index move = along[operand + 1];
-        const bool as_it_is = in_line(operand + 1) && (move == 1 || (worker.reads_any_move() && !nest.all_in_output()));
+        const bool as_it_is = in_line(operand + 1) && (move == 1 || (worker.reads_any_move && !nest.all_in_output()));
         moves[operand] = as_it_is ? move : 1;
         gathered.use(operand, !as_it_is);
     }

@@ -40,6 +40,7 @@ public:
     [[nodiscard]] T& operator[](std::size_t position) { return data_[position]; }
     [[nodiscard]] const T& operator[](std::size_t position) const { return data_[position]; }
     [[nodiscard]] T& back() { return data_[size_ - 1]; }
+    [[nodiscard]] const T& back() const { return data_[size_ - 1]; }
 
     void clear() { size_ = 0; }
     void reserve(std::size_t wanted) {

@@ -32,10 +32,7 @@ struct row_loops {
         std::copy(call.extents.begin(), call.extents.end(), extents.begin());
         extents[std::size_t(from)] = 1;
         extents[std::size_t(into)] = std::min<index>(lengths[0], 1);
-        block_call around = call;
-        around.extents = {extents.data(), extents.size()};
-        around.operands = call.operands.first(1);
-        rows = loop_nest(around);
+        rows = loop_nest(call, {extents.data(), extents.size()}, 1);
         rows.sort_by(0);
         steps[0] = stride_along(call.output, into);
         steps[1] = stride_along(call.operands[0], from);
@@ -56,9 +53,7 @@ struct row_loops {
         const index threads = std::min({points * length / worth, points / together, index{available_threads()}});
         if (!rows.output_empty) {
             for_each_stretch(rows, output_loops(rows), length, int(std::max<index>(threads, 1)),
-                             [&](const index* at, index first, index count) {
-                                 visit(at[0] + first * moves[0], at[1] + first * moves[1], count);
-                             });
+                             [&](const index* from, index count, const index*) { visit(from[0], from[1], count); });
         }
     }
 

@@ -136,7 +136,7 @@ public:
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     [[nodiscard]] std::unique_ptr<prepared_call> decide(const kernel& work, const block_call& call) const override {
-        return work.decide(call);
+        return work.decider() == nullptr ? nullptr : work.decider()(call, work);
     }
     void contract(const kernel& work, const block_call& call) const override { work.contract(call); }
     void softmax(element_type element, const block_call& call, label_id along) const override;

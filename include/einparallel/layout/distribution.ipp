@@ -80,9 +80,7 @@ EINPARALLEL_INLINE distribution::distribution(const std::vector<index>& bounds,
         std::vector<box>& disjoint = boxes_.emplace_back();
         for (const box& each : all) {
             std::vector<box> fresh = difference({each}, no_box(bounds.size()));
-            for (const box& known : disjoint) {
-                fresh = difference(fresh, known);
-            }
+            detail::for_each_in(disjoint, [&](const box& known) { fresh = difference(fresh, known); });
             disjoint.insert(disjoint.end(), fresh.begin(), fresh.end());
         }
         const box hull = detail::hull_of(disjoint, bounds.size());
@@ -174,21 +172,17 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
     for (std::size_t dimension = 0; dimension < sides_.size() && !met.empty(); ++dimension) {
         const cut_side& side = sides_[dimension];
         std::vector<int> finer;
-        const auto add = [&](int cell) {
-            int number = 0;  // of a rank with this cell, by the digits of the dimension
-            for (const rank_digit& digit : digits_) {
-                number += digit.dimension == dimension ? cell / digit.weight % digit.radix * digit.stride : 0;
-            }
-            for (const int by_others : met) {
-                finer.push_back(by_others + number);
-            }
-        };
         for (int part = 0; part < side.parts; ++part) {
             const interval common = intersect(side.part(part), region.sides[dimension]);
             for (int cell = part * side.pieces; !common.empty() && cell < (part + 1) * side.pieces; ++cell) {
-                if (!intersect(side.cell(cell), common).empty()) {
-                    add(cell);
+                if (intersect(side.cell(cell), common).empty()) {
+                    continue;
                 }
+                // Of a rank with this cell, by the digits of the dimension.
+                const int number = detail::sum_in(digits_, 0, [&](const rank_digit& digit) {
+                    return digit.dimension == dimension ? cell / digit.weight % digit.radix * digit.stride : 0;
+                });
+                detail::for_each_in(met, [&](int by_others) { finer.push_back(by_others + number); });
             }
         }
         met = std::move(finer);

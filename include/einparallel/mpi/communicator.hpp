@@ -31,7 +31,11 @@ public:
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
     /// Frees the duplicate; does nothing once MPI is finalised. Formally collective (MPI_Comm_free).
-    ~communicator() { release(); }
+    ~communicator() {
+        if (handle_ != MPI_COMM_NULL && detail::mpi_is_running()) {
+            MPI_Comm_free(&handle_);
+        }
+    }
 
     /// MPI's handle; it stays this object's.
     [[nodiscard]] MPI_Comm native() const noexcept { return handle_; }
@@ -42,7 +46,6 @@ public:
 
 private:
     EINPARALLEL_INLINE static communicator owning(MPI_Comm made);
-    EINPARALLEL_INLINE void release() noexcept;
 
     MPI_Comm handle_ = MPI_COMM_NULL;
     int rank_ = 0;

@@ -8,12 +8,6 @@
 
 namespace einparallel {
 
-EINPARALLEL_SELDOM void communicator::release() noexcept {
-    if (handle_ != MPI_COMM_NULL && detail::mpi_is_running()) {
-        MPI_Comm_free(&handle_);
-    }
-}
-
 EINPARALLEL_SELDOM communicator communicator::duplicate_of(MPI_Comm original) {
     detail::expect(detail::mpi_is_running(), "communicator: MPI is not initialised, or already finalised");
     detail::expect(original != MPI_COMM_NULL, "communicator: MPI_COMM_NULL cannot be duplicated");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -165,13 +166,9 @@ EINPARALLEL_INLINE label_id affine_map::label_of(std::size_t dimension, index_sp
 
 EINPARALLEL_INLINE affine_map affine_map::after(const affine_map& inner) const {
     const bool is_first = is_plain() && !bounds.empty();
-    affine_map made{is_first ? inner.functions : std::vector<index_function>(), bounds, inner.where};
-    for (const index_function& each : functions) {
-        made.functions.push_back(detail::composed(each, inner.functions));
-    }
-    for (const index_function& each : where) {
-        made.where.push_back(detail::composed(each, inner.functions));
-    }
+    const auto seen = [&](const index_function& each) { return detail::composed(each, inner.functions); };
+    affine_map made{is_first ? inner.functions : detail::list_of(functions, seen), bounds, inner.where};
+    std::transform(where.begin(), where.end(), std::back_inserter(made.where), seen);
     return made;
 }
 

@@ -56,16 +56,13 @@ struct labels_of_statement {
 
     /// Labels that an expression still has after its own reductions.
     template <class E>
-    static constexpr flags unbound(std::type_identity<E> /*leaf or number*/) {
+    static constexpr flags unbound(std::type_identity<E> /*flat node*/) {
         return set_of(typename E::labels{});
     }
     template <class Function, class... Arguments>
+        requires(!join_node<Function, Arguments...>::is_flat)
     static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-        if constexpr (join_node<Function, Arguments...>::is_flat) {
-            return set_of(typename join_node<Function, Arguments...>::labels{});
-        } else {
-            return any_of(unbound(std::type_identity<Arguments>{})...);
-        }
+        return any_of(unbound(std::type_identity<Arguments>{})...);
     }
     template <class Op, class Over, class Inner>
     static constexpr flags unbound(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
@@ -115,11 +112,7 @@ struct labels_of_statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        std::size_t labels = 0;
-        for (const bool is_in : set) {
-            labels += is_in ? 1 : 0;
-        }
-        return labels;
+        return std::size_t(std::count(set.begin(), set.end(), true));
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});
@@ -283,61 +276,5 @@ inline constexpr bool is_sound =
 
 /// = , += and -= .
 enum class assignment : std::uint8_t { set, add, subtract };
-
-/// What a statement can be assigned to: checks it, and gives it to Target::take<How>(right). `Recorded`: Target is a
-/// tensor; unless `Broadcasts` it learns its extents from the right-hand side.
-template <class Target, class T, class Labels, bool Recorded, bool Broadcasts = !Recorded>
-class assignable {
-public:
-    /// An expression; or a number for every element of an array, s() = 2.0.
-    template <class E, assignment How = assignment::set>
-        requires Expression<E> || Scalar<E>
-    const Target& operator=(const E& right) const {
-        const auto& node = as_node<T>(right);
-        using node_type = std::remove_cvref_t<decltype(node)>;
-        using wrong = mistakes<Labels, node_type>;
-        static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
-        static_assert(
-            Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
-            "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
-            "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
-            "with this label; or is it misspelt?");
-        static_assert(
-            (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
-            "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
-            "repeat its sums along the label; or is it misspelt?");
-        static_assert(wrong::sound_terms,
-                      "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
-                      "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
-        static_assert(
-            is_summed_inside<typename wrong::escaping>,
-            "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "
-            "cumprod; write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
-        static_assert(keeps_imaginary<typename node_type::value_type, T>,
-                      "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
-        static_assert(keeps_fraction<typename node_type::value_type, T>,
-                      "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map; "
-                      "a bool is x(i) != 0");
-        static_assert(is_in_range<node_type, T>,
-                      "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 57,344 of "
-                      "float8_e5m2, 448 of float8_e4m3) cannot be assigned to it: multiply them by 1.0F");
-        static_assert(leaves_stand_in<Recorded, node_type>,
-                      "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
-                      "ep::from_root or ep::placeholder and ep::bind");
-        if constexpr (is_sound<Labels, node_type, Broadcasts> && is_storable<node_type, T> &&
-                      leaves_stand_in<Recorded, node_type> && (Broadcasts || !is_constant<node_type>)) {
-            static_cast<const Target&>(*this).template take<How>(node);
-        }
-        return static_cast<const Target&>(*this);
-    }
-    template <class E>
-        requires Expression<E> ||(Scalar<E>&& Broadcasts) const Target& operator+=(const E& right) const {
-            return this->template operator=<E, assignment::add>(right);
-        }
-        template <class E>
-            requires Expression<E> ||(Scalar<E>&& Broadcasts) const Target& operator-=(const E& right) const {
-                return this->template operator=<E, assignment::subtract>(right);
-            }
-};
 
 }  // namespace einparallel::detail

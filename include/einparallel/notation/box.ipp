@@ -68,13 +68,10 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
 }
 
 EINPARALLEL_INLINE std::string negative_extent(index_span extents) {
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] < 0) {
-            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
-                   " is negative";
-        }
-    }
-    return {};
+    const auto negative = find_if_in(extents, [](index extent) { return extent < 0; });
+    return negative == extents.end() ? ""
+                                     : "extent " + std::to_string(*negative) + " of dimension " +
+                                           std::to_string(negative - extents.begin()) + " is negative";
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

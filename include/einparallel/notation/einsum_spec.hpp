@@ -119,11 +119,6 @@ struct einsum_spec {
 private:
     static constexpr const auto& table = detail::spec_table<Text, std::make_index_sequence<operands>>::value;
 
-    static constexpr label_id find(const label_name& name) {
-        const std::size_t label = table.find(name);
-        return label < table.label_count ? label_id(label) : no_label;
-    }
-
 public:
     /// Number of distinct labels: the D of the paper.
     static constexpr std::size_t labels = table.label_count;
@@ -133,7 +128,7 @@ public:
     /// Which of c, m, n, k, x_only, y_only a label is.
     template <label_name Name>
     static constexpr einparallel::label_class label_class() {
-        constexpr label_id wanted = find(Name);
+        constexpr label_id wanted = id<Name>;
         static_assert(wanted != no_label, "einsum_spec::label_class: this label appears in no operand");
         return classify(
             operands, [](std::size_t operand) { return in_operand(operand, wanted); }, in_output(wanted));
@@ -141,7 +136,7 @@ public:
 
     /// Number of a label, in order of first appearance over operands; no_label where it appears in no operand.
     template <label_name Name>
-    static constexpr label_id id = find(Name);
+    static constexpr label_id id = table.find(Name) < table.label_count ? label_id(table.find(Name)) : no_label;
 
     /// True where the operand has the label.
     static constexpr bool in_operand(std::size_t operand, label_id label) {

@@ -156,6 +156,9 @@ concept Expression = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
 
 namespace detail {
 
+template <class E>
+concept ExpressionOrNumber = Expression<E> || Scalar<E>;
+
 template <class Value, Expression E>
 constexpr const typename E::node& as_node(const E& expression) {
     return expression;
@@ -245,19 +248,13 @@ struct other_elements : refused_node {
                   "einsum: complex numbers have no order, no remainder, and no floor, round, sign, relu, erf, gelu, "
                   "expm1, log1p, atan2 or logaddexp: take abs(z(i)), or a part of them with ep::map");
 };
-template <class Node>
-struct made_of;
-template <class Function, class... Arguments>
-struct made_of<join_node<Function, Arguments...>> {
-    static constexpr bool is_taken = takes_elements<Function, typename Arguments::value_type...>;
-    using refusal = other_elements<Function, typename Arguments::value_type...>;
-};
-template <class Node, class... Given>
-[[gnu::always_inline]] inline auto joined(const Given&... given) {
-    if constexpr (made_of<Node>::is_taken) {
-        return Node{{}, {}, {given...}};
+template <class Function, class... Arguments, class... Given>
+[[gnu::always_inline]] inline auto joined(std::type_identity<join_node<Function, Arguments...>> /*made*/,
+                                          const Given&... given) {
+    if constexpr (takes_elements<Function, typename Arguments::value_type...>) {
+        return join_node<Function, Arguments...>{{}, {}, {given...}};
     } else {
-        return typename made_of<Node>::refusal();
+        return other_elements<Function, typename Arguments::value_type...>();
     }
 }
 
@@ -265,12 +262,12 @@ template <class Node, class... Given>
 
 // Not inlined, and compiled for size: a statement copies its nodes from call to call, which is little to run and much
 // to optimise.
-#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                             \
-    template <class A, class B>                                                \
-        requires detail::JoinPair<A, B>                                        \
-    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) {  \
-        return detail::joined<detail::pair_node<detail::functor, A, B>>(a, b); \
-    }                                                                          \
+#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                                                   \
+    template <class A, class B>                                                                      \
+        requires detail::JoinPair<A, B>                                                              \
+    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) {                        \
+        return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, B>>(), a, b); \
+    }                                                                                                \
     static_assert(true)
 /// Element by element; a number takes its precision from the expression beside it.
 ///@{

@@ -154,16 +154,16 @@ template <class Op, Label First, class... Rest>
 
 // The overload for one type stands beside the general one because std::max is the better match for two arguments of the
 // same type.
-#define EINPARALLEL_DETAIL_PAIR(word, functor)                                 \
-    template <class A, class B>                                                \
-        requires detail::JoinPair<A, B>                                        \
-    auto word(const A& a, const B& b) {                                        \
-        return detail::joined<detail::pair_node<detail::functor, A, B>>(a, b); \
-    }                                                                          \
-    template <Expression A>                                                    \
-    auto word(const A& a, const A& b) {                                        \
-        return detail::joined<detail::pair_node<detail::functor, A, A>>(a, b); \
-    }                                                                          \
+#define EINPARALLEL_DETAIL_PAIR(word, functor)                                                       \
+    template <class A, class B>                                                                      \
+        requires detail::JoinPair<A, B>                                                              \
+    auto word(const A& a, const B& b) {                                                              \
+        return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, B>>(), a, b); \
+    }                                                                                                \
+    template <Expression A>                                                                          \
+    auto word(const A& a, const A& b) {                                                              \
+        return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, A>>(), a, b); \
+    }                                                                                                \
     static_assert(true)
 /// The larger of a and b, element by element.
 EINPARALLEL_DETAIL_PAIR(max, larger);
@@ -178,18 +178,17 @@ EINPARALLEL_DETAIL_PAIR(atan2, atan2_function);
 #undef EINPARALLEL_DETAIL_PAIR
 
 /// a where c is true (or not 0), else b, element by element; a and b may be numbers. Both are computed.
-template <Expression C, class A, class B>
-    requires(Expression<A> || detail::Scalar<A>)
-&&(Expression<B> || detail::Scalar<B>)auto where(const C& c, const A& a, const B& b) {
+template <Expression C, detail::ExpressionOrNumber A, detail::ExpressionOrNumber B>
+auto where(const C& c, const A& a, const B& b) {
     return detail::make_join(detail::choice{}, c, detail::as_node<typename detail::value_of<B>::type>(a),
                              detail::as_node<typename detail::value_of<A>::type>(b));
 }
 
-#define EINPARALLEL_DETAIL_MAP(word, functor)                                                    \
-    template <Expression E>                                                                      \
-    auto word(const E& expression) {                                                             \
-        return detail::joined<detail::join_node<detail::functor, typename E::node>>(expression); \
-    }                                                                                            \
+#define EINPARALLEL_DETAIL_MAP(word, functor)                                                                          \
+    template <Expression E>                                                                                            \
+    auto word(const E& expression) {                                                                                   \
+        return detail::joined(std::type_identity<detail::join_node<detail::functor, typename E::node>>(), expression); \
+    }                                                                                                                  \
     EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// |x|, of complex numbers the magnitude, element by element.
 EINPARALLEL_DETAIL_MAP(abs, absolute);
@@ -233,15 +232,20 @@ EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
 
 namespace detail {
 
+/// Another ⊕ of what is summed, of integers as doubles.
+template <class Other, class Op, class Over, class Inner>
+auto in_fractions(Other op, const reduce_node<Op, Over, Inner>& total) {
+    if constexpr (std::is_integral_v<typename Inner::value_type>) {
+        const auto values = make_join(converted_to<double>{}, total.inner);
+        return checked_reduction<Other, Over, std::remove_const_t<decltype(values)>>(op, values);
+    } else {
+        return checked_reduction<Other, Over, Inner>(op, total.inner);
+    }
+}
 /// Σ / number of elements; of bool the share that is true.
 template <class Op, class Over, class Inner>
 auto mean_of(const reduce_node<Op, Over, Inner>& total) {
-    if constexpr (std::is_integral_v<typename Inner::value_type>) {
-        const auto values = make_join(converted_to<double>{}, total.inner);
-        return mean_of(checked_reduction<op::sum_type, Over, std::remove_const_t<decltype(values)>>(op::sum, values));
-    } else {
-        return total / leaf<count_operand<Over, Inner>, label_list<>>({});
-    }
+    return total / leaf<count_operand<Over, Inner>, label_list<>>({});
 }
 
 }  // namespace detail
@@ -249,42 +253,25 @@ auto mean_of(const reduce_node<Op, Over, Inner>& total) {
 /// The mean over all labels missing on the left, or over named ones: ep::mean(expr), ep::mean(j, expr). Of integers it
 /// is a double.
 auto mean(const Expression auto& expression) {
-    return detail::mean_of(sum(expression));
+    return detail::mean_of(detail::in_fractions(op::sum, sum(expression)));
 }
 /// The same over named labels, the expression last.
 template <Label First, class... Rest>
     requires detail::EndInExpression<First, Rest...>
 auto mean(const First& label, const Rest&... rest) {
-    return detail::mean_of(sum(label, rest...));
+    return detail::mean_of(detail::in_fractions(op::sum, sum(label, rest...)));
 }
-
-namespace detail {
-
-template <class Op, class Over, class Inner>
-auto logsumexp_of(const reduce_node<Op, Over, Inner>& total) {
-    const auto made = [&](const auto& values) {
-        return checked_reduction<op::logsumexp_type, Over, std::remove_cvref_t<decltype(values)>>(op::logsumexp,
-                                                                                                  values);
-    };
-    if constexpr (std::is_integral_v<typename Inner::value_type>) {
-        return made(make_join(converted_to<double>{}, total.inner));
-    } else {
-        return made(total.inner);
-    }
-}
-
-}  // namespace detail
 
 /// log Σ eˣ of real numbers, over labels as for sum, without overflow: ep::logsumexp(expr), ep::logsumexp(j, expr). Of
 /// nothing it is −∞; of integers it is a double.
 auto logsumexp(const Expression auto& expression) {
-    return detail::logsumexp_of(sum(expression));
+    return detail::in_fractions(op::logsumexp, sum(expression));
 }
 /// The same over named labels, the expression last.
 template <Label First, class... Rest>
     requires detail::EndInExpression<First, Rest...>
 auto logsumexp(const First& label, const Rest&... rest) {
-    return detail::logsumexp_of(sum(label, rest...));
+    return detail::in_fractions(op::logsumexp, sum(label, rest...));
 }
 
 /// The index along a label, of type ep::index: A(i, j) * ep::iota(i). How far it goes another operand says, or the left

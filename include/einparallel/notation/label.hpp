@@ -31,13 +31,7 @@ struct fixed_text {
     explicit constexpr fixed_text(std::string_view text) { std::copy(text.begin(), text.end(), characters); }
 
     /// The text without the zero.
-    [[nodiscard]] constexpr std::string_view view() const {
-        std::size_t length = 0;
-        while (length < Capacity && characters[length] != '\0') {
-            ++length;
-        }
-        return {characters, length};
-    }
+    [[nodiscard]] constexpr std::string_view view() const { return characters; }
 
     friend constexpr bool operator==(const fixed_text&, const fixed_text&) = default;
 };

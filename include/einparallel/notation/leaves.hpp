@@ -1,14 +1,40 @@
 #pragma once
-// The leaves of an expression: as a list of types, one after the other, and whether all of them may stand in a
-// statement.
+// Through an expression: its arguments, made anew one by one; its leaves, as a list of types and one after the other,
+// and whether all of them may stand in a statement.
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::detail {
+
+/// what(arguments…) of a function's node.
+template <class Function, class... Arguments>
+auto with_arguments(const join_node<Function, Arguments...>& node, const auto& what) {
+    return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+        return what(argument<Position>(node.arguments)...);
+    }
+    (std::index_sequence_for<Arguments...>{});
+}
+/// A node like this one, of what `each` makes of the arguments. A number stays itself.
+auto rebuilt(const auto& number, const auto& /*each*/) {
+    return number;
+}
+template <class Function, class... Arguments>
+auto rebuilt(const join_node<Function, Arguments...>& node, const auto& each) {
+    return with_arguments(node, [&](const auto&... own) { return make_join(node.function, each(own)...); });
+}
+template <class Op, class Over, class Inner>
+auto rebuilt(const reduce_node<Op, Over, Inner>& node, const auto& each) {
+    return reduce_node<Op, Over, decltype(each(node.inner))>(node.op, each(node.inner));
+}
+template <class Function, class Over, class Inner>
+auto rebuilt(const row_node<Function, Over, Inner>& node, const auto& each) {
+    return row_node<Function, Over, decltype(each(node.inner))>(each(node.inner));
+}
 
 /// The leaves of an expression but its numbers, in the order written.
 template <class E>
@@ -33,21 +59,21 @@ template <bool Reduced = false, class T, class Number, class Visit>
 void for_each_leaf(const constant<T, Number>& /*node*/, const Visit& /*visit*/) {}
 template <bool Reduced = false, class Function, class... Arguments, class Visit>
 void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
-    [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        (for_each_leaf<Reduced>(argument<Position>(node.arguments), visit), ...);
-    }
-    (std::index_sequence_for<Arguments...>{});
+    with_arguments(node, [&](const auto&... each) { (for_each_leaf<Reduced>(each, visit), ...); });
 }
 template <bool Reduced = false, class E, class Visit>
 void for_each_leaf(const E& node, const Visit& visit) {
     for_each_leaf<true>(node.inner, visit);
 }
 
-/// An operand may stand in a statement that is recorded, or in one that runs at once.
-template <class Operand, bool Recorded>
-inline constexpr bool stands_in = !Recorded || requires {
+/// An operand waits for extents.
+template <class Operand>
+inline constexpr bool waits = requires {
     Operand::waits;
 };
+/// It may stand in a statement that is recorded, or in one that runs at once.
+template <class Operand, bool Recorded>
+inline constexpr bool stands_in = !Recorded || waits<Operand>;
 template <bool Recorded>
 inline constexpr bool stands_in<refused_operand, Recorded> = true;
 

@@ -21,7 +21,6 @@ namespace detail {
 template <class T, class Operand>
 struct read_as : Operand {
     using value_type = T;
-    using stored_type = typename Operand::value_type;
 };
 /// The type of an operand's elements in memory.
 template <class Operand>

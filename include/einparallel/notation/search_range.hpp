@@ -89,6 +89,23 @@ auto list_of(const Range& range, Of of) {
     return made;
 }
 
+/// A list of the elements for which the predicate holds.
+template <class Range, class Is>
+auto those_in(const Range& range, Is is) {
+    std::vector<std::remove_cvref_t<decltype(*std::begin(range))>> made;
+    std::copy_if(std::begin(range), std::end(range), std::back_inserter(made), is);
+    return made;
+}
+
+/// Appends those elements to a list that it does not have yet.
+void append_new(auto& list, const auto& range) {
+    for (const auto& each : range) {
+        if (!found_in(each, list)) {
+            list.push_back(each);
+        }
+    }
+}
+
 void for_each_in(auto&& range, auto what) {
     std::for_each(std::begin(range), std::end(range), what);
 }

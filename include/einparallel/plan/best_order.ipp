@@ -38,11 +38,17 @@ EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
-/// A plan, and what it lacks under a memory limit.
+/// A plan, and under a memory limit what it holds, and lacks.
 struct limited_plan {
     plan made;
-    std::size_t excess = 0;    ///< bytes by which a rank exceeds the limit
-    std::size_t heaviest = 0;  ///< number of the vertex during which it holds most
+    std::vector<std::size_t> held{};  ///< bytes during each vertex, of the rank that holds most then (most_held)
+    std::size_t excess = 0;           ///< bytes by which these exceed the limit at most
+
+    /// Number of the vertex during which most is held, and that.
+    [[nodiscard]] std::size_t heaviest() const {
+        return std::size_t(std::max_element(held.begin(), held.end()) - held.begin());
+    }
+    [[nodiscard]] std::size_t most() const { return held[heaviest()]; }
 };
 
 /// The plan with the least excess, and of those the fewest seconds, among those for the orders that are tried, product

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace einparallel {
@@ -160,8 +159,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     detail::place_table table(true);
-    const std::vector<detail::state> states = detail::states_with_vectors(graph, asked, may_be, decided, table);
-    plan made = plan_builder::build(graph, asked, may_be, states, table);
+    plan made = plan_builder::build(graph, asked, may_be, decided, table, true);
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);
@@ -176,10 +174,10 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Spreads the ranks of a plan over the labels of one vertex, step by step.
-EINPARALLEL_INLINE class rank_placing {
+EINPARALLEL_INLINE class vertex_cutting {
 public:
     /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
-    rank_placing(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
+    vertex_cutting(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
         for (const auto& [name, parts] : is_spoken_of ? label_parts{} : asked.from_operands) {
             cut_.axes.push_back({label_named(einsum_.form, name), parts});
         }
@@ -232,9 +230,7 @@ private:
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
     std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
-        std::vector<label_id> labels(form.names.size());
-        std::iota(labels.begin(), labels.end(), label_id{0});
-        std::erase_if(labels, [&](label_id label) { return !einsum_.may_cut(label); });
+        auto labels = those_in(first_labels(form.names.size()), [&](label_id label) { return einsum_.may_cut(label); });
         const auto turn = [&](label_id label) {
             const auto position = find_in(form.output, label) - form.output.begin();
             return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], position, label);
@@ -255,20 +251,20 @@ namespace einparallel::rivals {
 EINPARALLEL_SELDOM cutting_rule sqrt() {
     return [](const vertex_to_cut& each) {
         const bool is_contraction = each.einsum.work->is_contraction();
-        detail::rank_placing placing(each, is_contraction);
+        detail::vertex_cutting cutting(each, is_contraction);
         if (is_contraction) {
-            placing.cut_in_squares();
+            cutting.cut_in_squares();
         }
-        return placing.parts();
+        return cutting.parts();
     };
 }
 
 EINPARALLEL_SELDOM cutting_rule along(std::string label) {
     return [label = std::move(label)](const vertex_to_cut& each) {
         each.expect_somewhere(label);
-        detail::rank_placing placing(each, each.has(label));
-        placing.cut(label);
-        return placing.parts(!each.has(label));
+        detail::vertex_cutting cutting(each, each.has(label));
+        cutting.cut(label);
+        return cutting.parts(!each.has(label));
     };
 }
 
@@ -287,17 +283,17 @@ EINPARALLEL_SELDOM cutting_rule megatron(group_labels labels) {
         std::erase(named, "");
         detail::for_each_in(named, [&](const std::string& label) { each.expect_somewhere(label); });
         const auto has = [&](const std::string& label) { return each.has(label); };
-        const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
+        const auto column = detail::find_if_in(labels.columns, has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;
-        detail::rank_placing placing(each, detail::any_in(named, has));
+        detail::vertex_cutting cutting(each, detail::any_in(named, has));
         if (column != labels.columns.end()) {
-            placing.cut(*column, degree);
-            placing.cut(labels.batch);
+            cutting.cut(*column, degree);
+            cutting.cut(labels.batch);
         } else {
-            placing.cut(labels.batch, std::max(1, each.processes / degree));
+            cutting.cut(labels.batch, std::max(1, each.processes / degree));
         }
-        placing.cut(labels.tokens);
-        return placing.parts();
+        cutting.cut(labels.tokens);
+        return cutting.parts();
     };
 }
 

@@ -45,32 +45,32 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<label_id> known;
     index ranks = 1;
-    for (const pinned_part& part : *pinned.constraints.pin) {
-        const label_id label = label_of(pinned, part);
-        const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
-                                std::size_t(part.dimension) < pinned.bounds.size();
-        const std::string along = part.where();
-        require(label != no_label || (uncuttable && part.parts == 1),
+    for (const pinned_part& pin : *pinned.constraints.pin) {
+        const label_id label = label_of(pinned, pin);
+        const bool uncuttable = !pinned.is_input() && pin.label.empty() && pin.dimension >= 0 &&
+                                std::size_t(pin.dimension) < pinned.bounds.size();
+        const std::string along = pin.where();
+        require(label != no_label || (uncuttable && pin.parts == 1),
                 {who, "cannot be pinned along ", along,
-                 !pinned.is_input()    ? ": its result has no such dimension"
-                 : !part.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
-                                       : ": it has no such dimension",
+                 !pinned.is_input()   ? ": its result has no such dimension"
+                 : !pin.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
+                                      : ": it has no such dimension",
                  uncuttable ? " with a label" : ""});
         require(label == no_label || !found_in(label, known), {who, "is pinned twice along ", along});
         known.push_back(label);
         const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
         const index extent = label == no_label ? 1 : extents[std::size_t(label)];
-        const bool at_points = !part.points.empty();
-        const std::string cut = sentence({who, "is pinned to ", part.parts, " parts along ", along});
+        const bool at_points = !pin.points.empty();
+        const std::string cut = sentence({who, "is pinned to ", pin.parts, " parts along ", along});
         if (at_points) {
-            check_points(part.points, extent, who + "is pinned along " + along + " at cut points ");
+            check_points(pin.points, extent, who + "is pinned along " + along + " at cut points ");
         }
-        require(at_points || part.parts == 1 || (part.parts > 1 && part.parts <= extent), {cut, " of extent ", extent});
-        ranks *= part.parts;
+        require(at_points || pin.parts == 1 || (pin.parts > 1 && pin.parts <= extent), {cut, " of extent ", extent});
+        ranks *= pin.parts;
         require(ranks <= processes, {who, "is pinned over ", ranks, " ranks or more, the plan is for ", processes});
-        require(!asked.powers_of_two || (part.parts & (part.parts - 1)) == 0,
+        require(!asked.powers_of_two || (pin.parts & (pin.parts - 1)) == 0,
                 {cut, ", options.powers_of_two allows powers of two only"});
-        if (part.parts == 1 || pinned.is_input()) {
+        if (pin.parts == 1 || pinned.is_input()) {
             continue;
         }
         require(

@@ -65,44 +65,12 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
     return graph;
 }
 
-/// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
-EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& graph, options asked,
-                                                          std::vector<vertex_cuts>& may_be,
-                                                          const std::vector<state>& decided, place_table& table) {
-    for (std::size_t number = 0; number < decided.size(); ++number) {
-        if (const vertex& each = *graph.vertices[number]; !each.is_input()) {
-            may_be[number] = only_cuts(each, decided[number].ranks, may_be[number]);
-        }
-    }
-    constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
-    asked.effort = std::min(asked.effort, enough);
-    asked.method = method::exact;
-    asked.objective = objective::bytes;
-    asked.memory_limit = 0;
-    asked.on_progress = {};
-    std::vector<state> placed = best_placement(graph, asked, may_be, table).states;
-    for (std::size_t number = 0; number < placed.size(); ++number) {
-        placed[number].memory = decided[number].memory;
-    }
-    return placed;
-}
-
-/// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
-/// partition vector, placed here; under bytes and time it is its whole placement.
-EINPARALLEL_SELDOM plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
-                                std::vector<state> states, place_table& table) {
-    if (asked.objective == objective::paper || asked.method == method::linearized) {
-        states = states_with_vectors(graph, asked, may_be, states, table);
-    }
-    return plan_builder::build(graph, asked, may_be, states, table);
-}
-
 /// The best plan found.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
     const placed_graph best = best_placement(graph, asked, may_be, table);
-    plan made = plan_of(graph, asked, may_be, best.states, table);
+    plan made = plan_builder::build(graph, asked, may_be, best.states, table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
@@ -119,13 +87,12 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
-    plan best = best_plan(graph, other);
-    std::optional<double> bound = best.lower_bound();
-    plan_builder::made_for(best, asked, bound);
-    const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
-    std::vector<std::size_t> least = most_held(best, ranks);
-    const auto largest = [](const auto& held) { return *std::max_element(held.begin(), held.end()); };
-    if (largest(least) > limit) {
+    limited_plan best{best_plan(graph, other)};
+    std::optional<double> bound = best.made.lower_bound();  // the limit only takes plans away
+    plan_builder::made_for(best.made, asked, bound);
+    const std::vector<int> ranks = heaviest_ranks(graph, best.made.processes());
+    best.held = most_held(best.made, ranks);
+    if (best.most() > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
         search_within(graph, asked, may_be, table, [&](const auto& states, const auto& order) {
@@ -138,27 +105,26 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
                 }
                 return there;
             };
-            plan made = plan_of(ordered, asked, renumber(may_be), renumber(states), table);
-            const std::vector<std::size_t> held = most_held(made, ranks);
-            if (std::pair{std::max(largest(held), limit), made.objective_cost()} <
-                    std::pair{std::max(largest(least), limit), best.objective_cost()} &&
-                broken_marks(made) <= broken_marks(best)) {
-                least = held;
-                best = std::move(made);
+            limited_plan found{plan_builder::build(ordered, asked, renumber(may_be), renumber(states), table)};
+            found.held = most_held(found.made, ranks);
+            std::vector<std::size_t> held = renumbered(number_of, found.held);
+            if (std::pair{std::max(found.most(), limit), found.made.objective_cost()} <
+                    std::pair{std::max(best.most(), limit), best.made.objective_cost()} &&
+                broken_marks(found.made) <= broken_marks(best.made)) {
+                best = std::move(found);
             }
-            return largest(least) > limit ? renumbered(number_of, held) : std::vector<std::size_t>{};
+            return best.most() > limit ? held : std::vector<std::size_t>{};
         });
     }
-    const auto heaviest = std::max_element(least.begin(), least.end());
-    if (*heaviest > limit && asked.runs > 1) {
+    if (best.most() > limit && asked.runs > 1) {
         other = asked;
         other.runs = 1;
-        limited_plan keeps_nothing = plan_within(graph, other);
-        plan_builder::made_for(keeps_nothing.made, asked, std::nullopt);
-        return keeps_nothing;
+        best = plan_within(graph, other);
+        bound.reset();
     }
-    plan_builder::made_for(best, asked, bound);  // the limit only takes plans away
-    return {std::move(best), std::max(*heaviest, limit) - limit, std::size_t(heaviest - least.begin())};
+    plan_builder::made_for(best.made, asked, bound);
+    best.excess = std::max(best.most(), limit) - limit;
+    return best;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -173,26 +139,27 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
             return limits.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, limits)}
                                             : detail::plan_within(ordered, limits);
         };
-        return asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of)
-                                               : detail::computed_again(graph, plan_of(graph), plan_of);
+        if (asked.order == order::best_plan) {
+            return detail::plan_of_best_order(graph, plan_of);
+        }
+        detail::limited_plan found = plan_of(graph);
+        return found.excess > 0 ? detail::computed_again(graph, std::move(found), plan_of) : found;
     };
     detail::limited_plan found = found_within(asked);
     while (found.excess > 0) {  // a looser limit may lead the search to a smaller plan
-        const std::size_t needed = asked.memory_limit + found.excess;
         options looser = asked;
-        looser.memory_limit = needed - 1;
-        const detail::limited_plan other = found_within(looser);
-        const auto held = detail::most_held(other.made, detail::heaviest_ranks(graph, other.made.processes()));
-        const auto most = std::max_element(held.begin(), held.end());
-        if (*most >= needed) {
+        looser.memory_limit = found.most() - 1;
+        detail::limited_plan other = found_within(looser);
+        if (other.most() >= found.most()) {
             break;
         }
-        found = {other.made, std::max(*most, asked.memory_limit) - asked.memory_limit,
-                 std::size_t(most - held.begin())};
+        other.excess = std::max(other.most(), asked.memory_limit) - asked.memory_limit;
+        plan_builder::made_for(other.made, asked, other.made.lower_bound());
+        found = std::move(other);
     }
     if (found.excess > 0) {
         detail::refuse(
-            {"decompose: ", found.made.vertices()[found.heaviest].name, " needs ", asked.memory_limit + found.excess,
+            {"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
              " bytes on a rank in the smallest plan found, with all that is held beside it; options.memory_limit is ",
              asked.memory_limit});
     }

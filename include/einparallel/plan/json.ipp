@@ -14,11 +14,11 @@
 
 namespace einparallel {
 
-void describe(const pinned_part& part, const auto& visit) {
-    part.label.empty() ? visit("dimension", part.dimension) : visit("label", part.label);
-    visit("parts", part.parts);
-    if (!part.points.empty()) {
-        visit("points", part.points);
+void describe(const pinned_part& pin, const auto& visit) {
+    pin.label.empty() ? visit("dimension", pin.dimension) : visit("label", pin.label);
+    visit("parts", pin.parts);
+    if (!pin.points.empty()) {
+        visit("points", pin.points);
     }
 }
 
@@ -61,10 +61,7 @@ EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each
 EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
                                      const vertex_statistics& statistics) {
     const task& work = each.work;
-    std::vector<int> parts;
-    for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        parts.push_back(work.parts(label_id(label)));
-    }
+    const auto parts = list_of(first_labels(work.extents.size()), [&](label_id label) { return work.parts(label); });
     json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
     json.member("program", each.origin->work->program().text()).member("labels", work.form.names);
     json.member("extents", work.extents).member("parts", parts);

@@ -109,16 +109,42 @@ EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int
     return cut_along(bounds, ranks);
 }
 
+/// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
+EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& graph, options asked,
+                                                          std::vector<vertex_cuts>& may_be,
+                                                          const std::vector<state>& decided, place_table& table) {
+    for (std::size_t number = 0; number < decided.size(); ++number) {
+        if (const vertex& each = *graph.vertices[number]; !each.is_input()) {
+            may_be[number] = only_cuts(each, decided[number].ranks, may_be[number]);
+        }
+    }
+    constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
+    asked.effort = std::min(asked.effort, enough);
+    asked.method = method::exact;
+    asked.objective = objective::bytes;
+    asked.memory_limit = 0;
+    asked.on_progress = {};
+    std::vector<state> placed = best_placement(graph, asked, may_be, table).states;
+    for (std::size_t number = 0; number < placed.size(); ++number) {
+        placed[number].memory = decided[number].memory;
+    }
+    return placed;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
 
 /// Fills plans in.
 struct plan_builder {
-    /// The plan in which every vertex has this state.
+    /// The plan in which every vertex has this state. Under the paper's cost, by its linearisation and `by_vectors` of
+    /// a state only the partition vector counts, which is placed here; under bytes and time it is a whole placement.
     EINPARALLEL_SELDOM static plan build(const detail::einsum_graph& graph, const options& asked,
-                                         const std::vector<detail::vertex_cuts>& may_be,
-                                         const std::vector<detail::state>& states, detail::place_table& table) {
+                                         std::vector<detail::vertex_cuts> may_be, std::vector<detail::state> states,
+                                         detail::place_table& table, bool by_vectors = false) {
+        if (by_vectors || asked.objective == objective::paper || asked.method == method::linearized) {
+            states = detail::states_with_vectors(graph, asked, may_be, states, table);
+        }
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
         made_for(made, asked);
@@ -242,14 +268,10 @@ private:
     /// What the paper counts.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;
-        std::vector<int> parts;
-        for (std::size_t label = 0; label < work.extents.size(); ++label) {
-            parts.push_back(work.ranks.parts(label_id(label)));
-        }
+        const std::vector<int> parts = detail::list_of(detail::first_labels(work.extents.size()),
+                                                       [&](label_id label) { return work.ranks.parts(label); });
         const auto parts_of = [](const task& of, const std::vector<label_id>& labels) {
-            std::vector<int> made;
-            detail::for_each_in(labels, [&](label_id label) { made.push_back(of.parts(label)); });
-            return made;
+            return detail::list_of(labels, [&](label_id label) { return of.parts(label); });
         };
         each.join = cost::join(work.form, work.extents, parts);
         each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);

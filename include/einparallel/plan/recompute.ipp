@@ -35,9 +35,7 @@ public:
         for (std::size_t turn = 0; turn < found.vertices().size(); ++turn) {
             position[found.vertices()[turn].origin.get()] = turn;
         }
-        for (std::size_t number = 0; number < turn_.size(); ++number) {
-            turn_[number] = position[graph.origins[number].front().get()];
-        }
+        turn_ = list_of(graph.origins, [&](const auto& made_for) { return position[made_for.front().get()]; });
         for (std::size_t number = 0; number < turn_.size(); ++number) {
             for (const std::size_t input : graph.inputs[number]) {
                 last_[input] = std::max(last_[input], turn_[number]);
@@ -108,22 +106,22 @@ public:
 
 private:
     static constexpr std::size_t unknown = std::size_t(-1);
+    static double to_double(index extent) { return double(extent); }
 
     /// Read before the vertex and after it, and not there.
     [[nodiscard]] bool lies_idle(std::size_t number) const {
-        return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output(number) &&
+        const bool is_output = last_[number] == found_.vertices().size();
+        return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output &&
                !found_in(number, read_there_);
     }
     [[nodiscard]] bool is_einsum(std::size_t number) const {
         return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
     }
-    [[nodiscard]] bool is_output(std::size_t number) const { return last_[number] == found_.vertices().size(); }
 
     /// Of a rank, about.
     [[nodiscard]] double bytes_of(std::size_t number) const {
-        double bytes = double(graph_.vertices[number]->element.bytes) / found_.processes();
-        for_each_in(graph_.vertices[number]->bounds, [&](index bound) { bytes *= double(bound); });
-        return bytes;
+        const vertex& each = *graph_.vertices[number];
+        return product_in(each.bounds, double(each.element.bytes) / found_.processes(), to_double);
     }
 
     /// The tensor, and what it is made of that is not there any more.
@@ -142,9 +140,7 @@ private:
         return sum_in(numbers, 0.0, [&](std::size_t number) {
             const vertex& each = *graph_.vertices[number];
             constexpr double reading = 8;  // an element, beside its arithmetic
-            double work = each.work->operations_per_point() + reading;
-            for_each_in(each.extents, [&](index extent) { work *= double(extent); });
-            return work;
+            return product_in(each.extents, each.work->operations_per_point() + reading, to_double);
         });
     }
 
@@ -153,12 +149,11 @@ private:
 
     void add(std::size_t number) {
         const bool is_late = turn_[number] > there_;
-        number_of_[number] = made_.add(graph_.vertices[number], graph_.origins[number],
-                                       list_of(graph_.inputs[number], [&](std::size_t input) {
-                                           return is_late ? read_late(input) : number_of_[input];
-                                       }));
-        made_.step_of.push_back(graph_.step_of[number]);
-        made_.result_of.push_back(number_of_[number]);
+        number_of_[number] =
+            made_.add(graph_.vertices[number], graph_.origins[number],
+                      list_of(graph_.inputs[number],
+                              [&](std::size_t input) { return is_late ? read_late(input) : number_of_[input]; }),
+                      graph_.step_of[number]);
     }
 
     std::size_t add_copy(std::size_t number) {
@@ -175,8 +170,6 @@ private:
         copy->is_again = true;
         copy_of_[number] = made_.add(
             copy, {copy}, list_of(graph_.inputs[number], [&](std::size_t input) { return read_late(input); }));
-        made_.step_of.push_back(0);
-        made_.result_of.push_back(copy_of_[number]);
         return copy_of_[number];
     }
 
@@ -192,14 +185,15 @@ private:
     std::vector<std::size_t> copy_of_ = std::vector<std::size_t>(turn_.size(), unknown);
 };
 
-/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found.
+/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found. @param found one
+/// that does not keep to it
 EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan found,
                                                function_ref<limited_plan(const einsum_graph&)> plan_of) {
     // What lies idle need not lie there when most is held next: more of it is tried, and less.
     constexpr std::array<double, 7> shares{1, .5, .25, 2, .125, 4, 8};
     int level = 8;
     for (std::size_t next = 0; next < shares.size() && found.excess > 0; ++next) {
-        twice_computed_graph twice(graph, found.made, found.heaviest);
+        twice_computed_graph twice(graph, found.made, found.heaviest());
         if (!twice.choose(shares[next] * double(found.excess))) {
             continue;
         }

@@ -19,9 +19,7 @@ EINPARALLEL_SELDOM fingerprint& fingerprint::add_word(std::uint64_t number) {
 }
 
 EINPARALLEL_SELDOM fingerprint& fingerprint::add(std::string_view text) {
-    for (const char letter : text) {
-        mix(static_cast<unsigned char>(letter));
-    }
+    for_each_in(text, [&](char letter) { mix(static_cast<unsigned char>(letter)); });
     return add(text.size());
 }
 

@@ -187,7 +187,7 @@ private:
         moves.vertices = {{"matrix product", work_.get(), form_}};
         program_replay made(std::move(moves), space_.staging());
         for (std::size_t number = 0; number < made.of_rank().buffers.size(); ++number) {
-            made.bind(buffer_id(number), memory_[number].data());
+            made.bind(buffer_id(number), memory_[number].data(), made.of_rank().buffers[number].strides);
         }
         made.lay_out(space_);
         return made;

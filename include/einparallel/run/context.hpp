@@ -48,15 +48,13 @@ public:
     /// `doing` begins the sentence of what is thrown where the thread may not, before MPI is called. Local.
     EINPARALLEL_INLINE explicit mpi_use(const char* doing);
     ~mpi_use() {
-        if (is_outermost_) {
-            release();
+        if (held_ != nullptr) {
+            *held_ = nullptr;
         }
     }
 
 private:
-    EINPARALLEL_INLINE static void release();
-
-    bool is_outermost_ = false;  ///< of the calls inside each other that have MPI alone
+    std::atomic<const void*>* held_ = nullptr;  ///< of the outermost of the calls inside each other that have MPI alone
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
@@ -72,8 +70,6 @@ private:
     context_state& world_;
 };
 
-EINPARALLEL_INLINE std::shared_ptr<context_state> new_state(MPI_Comm ranks);
-
 }  // namespace EINPARALLEL_DETAIL
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
@@ -88,7 +84,7 @@ public:
     /// Collective over `ranks`. MPI must be initialised; initialising and finalising it stays the application's.
     /// Where OpenMP is linked and was not told how many threads to use, the ranks of a node share its processors.
     /// @throws error, mpi_error
-    explicit context(MPI_Comm ranks) : state_(detail::new_state(ranks)) {}
+    EINPARALLEL_INLINE explicit context(MPI_Comm ranks);
 
     /// Of no ranks: refused.
     template <class Ranks = void>

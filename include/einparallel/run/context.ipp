@@ -6,6 +6,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <utility>
@@ -15,11 +16,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
-}
-
-EINPARALLEL_SELDOM std::shared_ptr<context_state> new_state(MPI_Comm ranks) {
-    const mpi_use use("context");
-    return std::make_shared<context_state>(ranks);
 }
 
 /// The thread that has MPI alone, of all contexts; null: none.
@@ -44,15 +40,12 @@ EINPARALLEL_SELDOM mpi_use::mpi_use(const char* doing) {
              ": another thread needs MPI_THREAD_SERIALIZED, several at the same time need MPI_THREAD_MULTIPLE"});
     const void* taken = nullptr;
     const void* const mine = progress_hook::this_thread();
-    is_outermost_ = level == MPI_THREAD_SERIALIZED && only_thread().compare_exchange_strong(taken, mine);
+    held_ =
+        level == MPI_THREAD_SERIALIZED && only_thread().compare_exchange_strong(taken, mine) ? &only_thread() : nullptr;
     require(taken == nullptr || taken == mine,
             {doing,
              ": another thread is in a call of the library, and MPI was initialised with MPI_THREAD_SERIALIZED: calls "
              "at the same time need MPI_THREAD_MULTIPLE"});
-}
-
-EINPARALLEL_SELDOM void mpi_use::release() {
-    only_thread() = nullptr;
 }
 
 EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : use_(doing), world_(world) {
@@ -66,12 +59,15 @@ EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing)
 
 namespace einparallel {
 
+EINPARALLEL_SELDOM context::context(MPI_Comm ranks) {
+    const detail::mpi_use use("context");
+    state_ = std::make_shared<detail::context_state>(ranks);
+}
+
 EINPARALLEL_SELDOM void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
     state_->caches.clear();
-    for (const std::shared_ptr<const memory_space>& each : state_->spaces) {
-        each->trim();
-    }
+    detail::for_each_in(state_->spaces, [](const auto& each) { each->trim(); });
 }
 
 EINPARALLEL_SELDOM const std::shared_ptr<detail::context_state>& context::state() const {

@@ -107,12 +107,8 @@ private:
     /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
     static std::string subject(std::size_t number) { return std::string("#").append(std::to_string(number)); }
 
-    void add(std::string_view subject, std::string_view quantity, std::string_view value) {
-        text_.append(subject).append("\x1f").append(quantity).append("\x1f").append(value).append("\n");
-    }
-
-    void add(std::string_view subject, std::string_view quantity, index value) {
-        add(subject, quantity, std::to_string(value));
+    void add(std::string_view subject, std::string_view quantity, const word& value) {
+        text_.append(subject).append("\x1f").append(quantity).append("\x1f").append(value.text()).append("\n");
     }
 
     void add_fields(const std::string& of, const auto& fields) {
@@ -179,10 +175,7 @@ private:
         if (told != nullptr) {
             const functor_identity known = told(functor);
             add(who, "functor", readable_type(known.type));
-            states_.append(who)
-                .append("\x1fhash of what a functor holds\x1f")
-                .append(std::to_string(known.state))
-                .append("\n");
+            states_ += sentence({who, "\x1fhash of what a functor holds\x1f", std::to_string(known.state), "\n"});
             tells_states_ = tells_states_ && known.is_told;
         }
     }

@@ -70,10 +70,11 @@ public:
         }
     }
 
-    /// All ranks leave out the same groups. Collective, after lay_out() where there are groups. True where allocate()
-    /// is to be called: some rank had found what another one has not. `vertices`: of the plan.
-    EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank, std::size_t vertices) {
-        needed_.resize(vertices + 1);
+    /// All ranks leave out the same groups, which other plans of the context have moved or computed already.
+    /// Collective, before the first of the runs that keep something, after lay_out() where there are groups. True where
+    /// allocate() is to be called: some rank had found what another one has not.
+    EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank) {
+        needed_.resize(of_rank.vertices.size() + 1);
         bool grew = true;
         do {
             needed_.back() = grew ? 1 : 0;
@@ -116,18 +117,6 @@ public:
     }
 
 private:
-    /// visit(buffer, whether it is written) for all that a step touches.
-    template <class Visit>
-    static void for_each_access(const program& of_rank, const step& each, const Visit& visit) {
-        for_each_in(each.receives, [&](const message& moved) { visit(std::size_t(moved.buffer), true); });
-        for_each_in(each.sends, [&](const message& moved) { visit(std::size_t(moved.buffer), false); });
-        for (const action& done : each.work) {
-            const accesses touched = accesses_of(of_rank, done);
-            for_each_in(touched.writes, [&](const buffer_region& named) { visit(std::size_t(named.buffer), true); });
-            for_each_in(touched.reads, [&](const buffer_region& named) { visit(std::size_t(named.buffer), false); });
-        }
-    }
-
     /// A group is needed where it writes what is lacking, and what it reads is lacking where it is not kept; all that
     /// it writes is then this program's own, for another one's is not to be written to. True where more turned out to
     /// be needed.
@@ -140,7 +129,8 @@ private:
                     continue;
                 }
                 std::uint8_t& needed = needed_[each.vertex];
-                for_each_access(of_rank, each, [&](std::size_t number, bool writes) {
+                for_each_access(each, [&](buffer_id buffer, bool writes) {
+                    const auto number = std::size_t(buffer);
                     if (writes && is_lacking_[number] && needed == 0) {
                         needed = 1;
                         changed = true;

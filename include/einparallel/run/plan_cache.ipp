@@ -24,9 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
     made.add(work.form.text()).add(work.travelling).add(work.held);
     made.add(work.feed.master).add(work.feed.label).add(work.feed.slices);
-    for (const mesh_axis& axis : work.ranks.axes) {
-        made.add(axis.label).add(axis.parts);
-    }
+    for_each_in(work.ranks.axes, [&](const mesh_axis& axis) { made.add(axis.label).add(axis.parts); });
     made.add(work.operands);
 }
 
@@ -48,15 +46,6 @@ EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
 EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
     return contents_of(of).add(of.number()).value();
-}
-
-/// What a rank does for a plan, with what its actions need.
-EINPARALLEL_SELDOM program callable_program(const plan& of, int rank) {
-    program made = of.program_of(rank);
-    for (std::size_t number = 0; number < made.vertices.size(); ++number) {
-        made.vertices[number].name = full_name(of, of.vertices()[number]);
-    }
-    return made;
 }
 
 /// What vertices make, by vertex.
@@ -88,12 +77,16 @@ public:
         : asked_(of.asked()),
           contents_(contents_of(of)),
           origins_(list_of(of.vertices(), [](const auto& each) { return std::weak_ptr<vertex>(each.origin); })),
-          moves_(callable_program(of, rank), staging, kept_tensors(of)),
+          moves_(of.program_of(rank), staging, kept_tensors(of)),
           peak_bytes_(asserts ? of.peak_bytes(rank) : 0),
           ways_(of.vertices().size()),
           resting_(list_of(of.outputs(), [&](std::size_t output) {
               return std::make_shared<const distribution>(of.vertices()[output].resting);
-          })) {}
+          })) {
+        for (std::size_t number = 0; number < ways_.size(); ++number) {
+            moves_.of_rank().vertices[number].name = full_name(of, of.vertices()[number]);
+        }
+    }
 
     /// True where this is a copy of a plan that was noted.
     EINPARALLEL_SELDOM bool is_of(const plan& asked) const {

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -74,8 +75,10 @@ EINPARALLEL_SELDOM void copy_source(const memory_space& space, const source& ori
 /// runs; or in scratch memory, which programs that follow each other share.
 class program_memory {
 public:
-    EINPARALLEL_SELDOM explicit program_memory(program of_rank)
+    EINPARALLEL_SELDOM program_memory(program of_rank, std::vector<kept_tensor> tensors)
         : program_(std::move(of_rank)),
+          tensors_(std::move(tensors)),
+          sources_(program_.vertices.size(), nullptr),
           alive_(lifetimes_of(program_)),
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -86,10 +89,23 @@ public:
                 results_.push_back({buffer});
             }
         }
+        for (const step& each : program_.steps) {
+            for (const action& done : each.work) {
+                const auto* const call = std::get_if<contraction>(&done);
+                for (std::size_t operand = 0; call != nullptr && operand < call->operands.size(); ++operand) {
+                    const operand_read* const read = call->read_of(program_.vertex_of(*call).form, operand);
+                    if (read != nullptr && read->at.is_reshaped()) {
+                        has_rows_[std::size_t(call->operands[operand])] = true;
+                    }
+                }
+            }
+        }
     }
 
     const program& of_rank() const { return program_; }
     program& of_rank() { return program_; }
+    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    std::vector<const source*>& sources() { return sources_; }
     /// By buffer: its first byte, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 
@@ -103,14 +119,7 @@ public:
         kept_ = {};
     }
 
-    /// Leaves out what other plans of the context have moved or computed already. Collective, before the first of
-    /// the runs that keep something; memory may be lacking then: see kept_memory.
-    EINPARALLEL_SELDOM bool share_kept(const communicator& control, std::size_t vertices) {
-        return kept_.agree_with(control, program_, vertices);
-    }
-    EINPARALLEL_SELDOM void allocate_kept(const memory_space& space) { kept_.allocate(space, program_); }
-    /// Lists what this program keeps for others.
-    EINPARALLEL_SELDOM void offer_kept(std::vector<kept_tensor>& others) { kept_.offer(others); }
+    kept_memory& kept() { return kept_; }
 
     /// For the next run: the application's memory is that of result `position`.
     void aim(std::size_t position, const void* data, const std::vector<index>& strides) {
@@ -168,13 +177,9 @@ public:
 
     /// Until it is bound again a buffer lies there; null: wherever the program has it.
     EINPARALLEL_SELDOM void bind(buffer_id number, const void* start, const std::vector<index>& strides) {
-        bind(number, start);
+        const auto position = std::size_t(number);
         has_other_strides_ = has_other_strides_ || strides != program_[number].strides;
         program_[number].strides = strides;
-    }
-    /// The same where the strides are the program's.
-    EINPARALLEL_SELDOM void bind(buffer_id number, const void* start) {
-        const auto position = std::size_t(number);
         is_planned_ = is_planned_ && (start == nullptr) == (bound_[position] == nullptr);
         bound_[position] =
             static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
@@ -186,11 +191,10 @@ public:
     }
 
     /// Binds inputs and results, and gives every other buffer its start in memory that is kept, or in scratch memory,
-    /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. `tensors`, by
-    /// vertex, `others`: what other programs keep. Local; may throw. Plans anew only where others are bound than
-    /// before.
-    EINPARALLEL_SELDOM void assign(const memory_space& space, const std::vector<const source*>& sources, bool stay,
-                                   const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
+    /// which settle() then supplies. `stay`: results are not wanted on the host. `others`: what other programs keep.
+    /// Local; may throw. Plans anew only where others are bound than before. True where buffers have other strides than
+    /// at the last call.
+    EINPARALLEL_SELDOM bool assign(const memory_space& space, bool stay, const std::vector<kept_tensor>& others) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
@@ -198,7 +202,7 @@ public:
             // Elements of an input that nothing but their read writes may stay in the application's memory.
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
-                const void* found = borrow(space, *sources[*life.input], region, strides);
+                const void* found = borrow(space, *sources_[*life.input], region, strides);
                 if (has_rows_[number] && !strides.empty() && strides != dense_strides(region)) {
                     found = nullptr;
                     strides.clear();
@@ -216,9 +220,10 @@ public:
         if (!is_kept_) {
             forget();
             if (has_once_) {
-                kept_.lay_out(space, program_, room_.kept, tensors, others);
+                kept_.lay_out(space, program_, room_.kept, tensors_, others);
             }
         }
+        return std::exchange(has_other_strides_, false);
     }
 
     /// Bytes of scratch memory that the last assign() asks for.
@@ -248,16 +253,6 @@ public:
                                     : nullptr;
         }
     }
-
-protected:
-    /// The rows of a buffer follow each other wherever it lies.
-    void keep_rows(buffer_id number) { has_rows_[std::size_t(number)] = true; }
-
-    /// Steps marked once that serve a vertex: to be carried out, unless all of them have been.
-    bool needs_once(std::size_t vertex) const { return kept_.needs(vertex); }
-
-    /// Whether buffers have other strides than at the last call.
-    bool has_other_strides() { return std::exchange(has_other_strides_, false); }
 
 private:
     /// Results that are in one buffer share its memory.
@@ -292,10 +287,12 @@ private:
     }
 
     program program_;
+    std::vector<kept_tensor> tensors_;    ///< by vertex
+    std::vector<const source*> sources_;  ///< by vertex
     std::vector<lifetime> alive_;
     std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
     std::vector<std::byte*> starts_;  ///< by buffer
-    std::vector<bool> has_rows_;      ///< by buffer: it is read through several dimensions at once
+    std::vector<bool> has_rows_;      ///< by buffer: it is read through several dimensions at once, row behind row
     std::vector<result_memory> results_;
     program_room room_;  ///< but for inputs in the application's memory
     kept_memory kept_;

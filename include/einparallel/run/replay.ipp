@@ -29,27 +29,10 @@ public:
     /// `staging`: that of the memory space it runs in. `tensors`: what vertices make, for plans that keep it alike.
     EINPARALLEL_SELDOM explicit program_replay(program moves, std::size_t staging = 0,
                                                std::vector<kept_tensor> tensors = {})
-        : program_memory(std::move(moves)),
+        : program_memory(std::move(moves), std::move(tensors)),
           staging_(staging),
-          sources_(of_rank().vertices.size(), nullptr),
-          tensors_(std::move(tensors)),
-          einsums_(count_in_order(of_rank().vertices.size())) {
-        for (const step& each : of_rank().steps) {
-            for (const action& done : each.work) {
-                const auto* const call = std::get_if<contraction>(&done);
-                for (std::size_t operand = 0; call != nullptr && operand < call->operands.size(); ++operand) {
-                    const operand_read* const read = call->read_of(vertex_of(*call).form, operand);
-                    if (read != nullptr && read->at.is_reshaped()) {
-                        keep_rows(call->operands[operand]);
-                    }
-                }
-            }
-            most_spans_ += each.work.size() + 2;
-        }
-    }
-
-    /// For the next run, by vertex: null for einsums; alive until the run is over.
-    std::vector<const source*>& sources() { return sources_; }
+          most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 2; })),
+          einsums_(count_in_order(of_rank().vertices.size())) {}
 
     /// The elements of the messages, after lay_out().
     const message_table& messages() const { return messages_; }
@@ -69,7 +52,7 @@ public:
             for (const action& done : each.work) {
                 const auto* const call = std::get_if<contraction>(&done);
                 if (call != nullptr && call->rows.along == no_label) {
-                    of_step = std::max(of_step, workspace(*vertex_of(*call).work, call->laid->call));
+                    of_step = std::max(of_step, workspace(*of_rank().vertex_of(*call).work, call->laid->call));
                 }
             }
             most.workspace = std::max(most.workspace, of_step);
@@ -80,19 +63,12 @@ public:
         }
         return most;
     }
-    EINPARALLEL_SELDOM memory_need need_in(const memory_space& space) {
-        return need([&](const kernel& work, const block_call& call) {
-            const std::unique_ptr<prepared_call> how = space.decide(work, call);
-            return how == nullptr ? 0 : how->workspace;
-        });
-    }
 
     /// Gives every buffer its memory. Says how blocks lie, and decides how calls are computed, only where strides, or
     /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
-        assign(space, sources_, results_stay, tensors_, others);
-        is_prepared_ = !has_other_strides() && is_prepared_;
+        is_prepared_ = !assign(space, results_stay, others) && is_prepared_;
         prepare();
         if (const host_limits now; decided_for_ != now) {
             decide(space);
@@ -109,7 +85,10 @@ public:
                                    const run_watch& watch, std::string& failure, bool again = false) {
         const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
             if (const std::string thrown = failure_of("", f); !thrown.empty() && failure.empty()) {
-                failure = described_failure(watch, vertex, thrown);
+                const bool has_name = vertex < of_rank().vertices.size();
+                const std::string where = has_name ? "vertex '" + of_rank().vertices[vertex].name + "', " : "";
+                const char* const colon = thrown.starts_with(": ") ? "" : ": ";
+                failure = sentence({watch.call, ": ", where, "rank ", watch.rank, colon, thrown});
             }
         };
         keep(again && is_kept());
@@ -117,11 +96,13 @@ public:
         ranks.begin(watch, messages_, starts());
         std::size_t current = no_vertex;
         for (step& each : of_rank().steps) {
-            if (each.once && (again || !needs_once(each.vertex))) {
+            if (each.once && (again || !kept().needs(each.vertex))) {
                 continue;
             }
-            if (std::exchange(current, each.vertex) != each.vertex && failure.empty()) {
-                attempt(current, [&] { announce(watch, current); });
+            if (std::exchange(current, each.vertex) != each.vertex && failure.empty() && watch.vertices != nullptr &&
+                of_rank().vertices[current].work != nullptr) {
+                const std::string& name = of_rank().vertices[current].name;
+                attempt(current, [&] { (*watch.vertices)(count_in_order(current + 1), einsums_, name); });
             }
             ranks.start(each);
             for (action& done : each.work) {
@@ -145,8 +126,6 @@ public:
 private:
     static constexpr std::size_t no_vertex = local_move::no_vertex;
 
-    const called_vertex& vertex_of(const contraction& call) const { return of_rank().vertices[call.vertex]; }
-
     EINPARALLEL_SELDOM void prepare() {
         if (!is_prepared_) {
             decided_for_.reset();
@@ -168,8 +147,8 @@ private:
                 const auto alike =
                     find_if_in(known, [&](const contraction* other) { return are_alike(*call, *other); });
                 std::shared_ptr<prepared_call>& how = call->laid->how;
-                how =
-                    alike != known.end() ? (*alike)->laid->how : space.decide(*vertex_of(*call).work, call->laid->call);
+                how = alike != known.end() ? (*alike)->laid->how
+                                           : space.decide(*of_rank().vertex_of(*call).work, call->laid->call);
                 workspace_ = std::max(workspace_, how == nullptr ? 0 : how->workspace);
                 constexpr std::size_t most = 8;
                 if (alike == known.end()) {
@@ -182,22 +161,17 @@ private:
 
     /// One way to compute them serves both: they have one kernel, or products of the same types and factor, and labels.
     EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
-        const kernel& work = *vertex_of(a).work;
-        const kernel& other = *vertex_of(b).work;
-        const auto has_same_labels = [](const strided_block& x, const strided_block& y) {
-            return equal_in(x.labels, y.labels);
+        const kernel& work = *of_rank().vertex_of(a).work;
+        const kernel& other = *of_rank().vertex_of(b).work;
+        const auto lie_alike = [](const strided_block& x, const strided_block& y) {
+            return equal_in(x.labels, y.labels) && equal_in(x.steps(), y.steps());
         };
         const bool is_same =
             &work == &other || (work.as<product_work>() != nullptr && other.as<product_work>() != nullptr &&
                                 work.program() == other.program());
-        return is_same && a.is_laid_like(b) && has_same_labels(a.laid->call.output, b.laid->call.output) &&
-               equal_in(a.laid->blocks, b.laid->blocks, has_same_labels);
-    }
-
-    EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
-        if (watch.vertices != nullptr && of_rank().vertices[vertex].work != nullptr) {
-            (*watch.vertices)(count_in_order(vertex + 1), einsums_, of_rank().vertices[vertex].name);
-        }
+        return is_same && a.mode == b.mode && a.rows.labels == b.rows.labels && a.outside == b.outside &&
+               a.laid->extents == b.laid->extents && lie_alike(a.laid->call.output, b.laid->call.output) &&
+               equal_in(a.laid->blocks, b.laid->blocks, lie_alike);
     }
 
     /// The einsums among the first vertices.
@@ -205,13 +179,6 @@ private:
         const std::vector<called_vertex>& all = of_rank().vertices;
         return std::size_t(std::count_if(all.begin(), all.begin() + index(vertices),
                                          [](const called_vertex& each) { return each.work != nullptr; }));
-    }
-
-    EINPARALLEL_SELDOM std::string described_failure(const run_watch& watch, std::size_t vertex,
-                                                     const std::string& thrown) const {
-        const std::string where =
-            vertex < of_rank().vertices.size() ? "vertex '" + of_rank().vertices[vertex].name + "', " : "";
-        return sentence({watch.call, ": ", where, "rank ", watch.rank, thrown.starts_with(": ") ? "" : ": ", thrown});
     }
 
     /// What an action of a step that serves a vertex does, and whose kernel or source it uses.
@@ -226,9 +193,9 @@ private:
         return of_sum == no_vertex ? std::pair(activity::copy, of_step) : std::pair(activity::combine, of_sum);
     }
 
-    EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) const {
+    EINPARALLEL_SELDOM void perform(const memory_space& space, action& done, progress_hook* hook) {
         if (auto* const call = std::get_if<contraction>(&done)) {
-            const kernel& work = *vertex_of(*call).work;
+            const kernel& work = *of_rank().vertex_of(*call).work;
             laid_call& laid = *call->laid;
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
                 laid.blocks[operand].data = laid.operands[operand].in(start_of(call->operands[operand]));
@@ -240,13 +207,9 @@ private:
                                          : space.contract(work, laid.call);
         } else if (const auto* const read = std::get_if<read_source>(&done)) {
             const buffer& into = of_rank()[read->into];
-            const source& origin = *sources_[read->vertex];
-            if (is_borrowed(read->into)) {
-                return;
+            if (!is_borrowed(read->into)) {
+                copy_source(space, *sources()[read->vertex], into.region, start_of(read->into), into.element_bytes);
             }
-            space.is_host() && !origin.is_on_device()
-                ? origin.read(into.region, start_of(read->into))
-                : copy_source(space, origin, into.region, start_of(read->into), into.element_bytes);
         } else if (const auto& moved = std::get<local_move>(done); !moved.region.empty()) {
             const box_pair boxes{moved.extents,         moved.laid.in(start_of(moved.into)),
                                  moved.laid.strides,    moved.laid_in.in(start_of(moved.from)),
@@ -259,10 +222,8 @@ private:
     std::byte* start_of(buffer_id number) const { return starts()[std::size_t(number)]; }
 
     std::size_t staging_;
-    std::vector<const source*> sources_;  ///< by vertex
-    std::vector<kept_tensor> tensors_;    ///< by vertex
     message_table messages_;
-    std::size_t most_spans_ = 0;
+    std::size_t most_spans_;
     bool is_prepared_ = false;
     std::optional<host_limits> decided_for_{};  ///< none: nothing is decided yet
     std::size_t workspace_ = 0;                 ///< that the calls need

@@ -5,6 +5,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <cstddef>
@@ -44,9 +45,7 @@ public:
     /// Sets the time to zero, in a later run of a plan that keeps something (options.runs) or in the first; `ready`, by
     /// MPI_Wtime: when this rank began to wait for the others.
     void start(bool again, double ready) {
-        for (vertex_line& each : vertices_) {
-            each.bytes = again ? each.bytes_again : each.bytes;
-        }
+        detail::for_each_in(vertices_, [&](vertex_line& each) { each.bytes = again ? each.bytes_again : each.bytes; });
         start_ = MPI_Wtime();
         add({ready - start_, 0, 0, activity::agree});
     }

@@ -33,8 +33,6 @@ struct run_watch {
     const char* call = "run";
 };
 
-inline const run_watch unwatched;
-
 /// The elements of a message: contiguous, or those that a derived datatype describes. Where messages travel through the
 /// host the type is of those there, a dense box that is copied to or from the block.
 struct message_elements {
@@ -269,7 +267,7 @@ private:
 
     const memory_space& space_;
     bool passes_host_;
-    const run_watch* watch_ = &unwatched;
+    const run_watch* watch_ = nullptr;
     const step* step_ = nullptr;
     const message_table* messages_ = nullptr;
     const std::vector<std::byte*>* starts_ = nullptr;

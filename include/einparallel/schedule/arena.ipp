@@ -56,10 +56,10 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, s
     return bytes_alive(alive, bytes, of_rank.steps.size());
 }
 
-/// Buffers to be placed, with their lifetimes and the bytes that each is to take.
+/// Buffers to be laid in an arena, with their lifetimes and the bytes that each is to take.
 struct arena_request {
     std::vector<lifetime> alive;
-    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those not placed
+    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those that need no offset
     std::vector<std::size_t> ordered;  ///< the buffers that need an offset, in the order in which they get it
     std::size_t steps = 0;
 };
@@ -67,20 +67,20 @@ struct arena_request {
 /// Gives every buffer, in the order asked for, the lowest offset that is free during its life.
 EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
-    // Per step, who is placed already and alive in it: neighbours are found without comparing all pairs.
-    std::vector<std::vector<std::size_t>> placed_by_step(request.steps + 1);
+    // Per step, who is laid already and alive in it: neighbours are found without comparing all pairs.
+    std::vector<std::vector<std::size_t>> laid_by_step(request.steps + 1);
     std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
     std::vector<std::pair<std::size_t, std::size_t>> taken;
     for (const std::size_t number : request.ordered) {
         taken.clear();
         for (std::size_t position = request.alive[number].first; position <= request.alive[number].last; ++position) {
-            for (const std::size_t other : placed_by_step[position]) {
+            for (const std::size_t other : laid_by_step[position]) {
                 if (seen_for[other] != number) {
                     seen_for[other] = number;
                     taken.emplace_back(planned.offsets[other], planned.offsets[other] + request.bytes[other]);
                 }
             }
-            placed_by_step[position].push_back(number);
+            laid_by_step[position].push_back(number);
         }
         sort_range(taken);
         std::size_t offset = 0;
@@ -132,31 +132,6 @@ EINPARALLEL_INLINE arena_plan lay_well(arena_request request) {
     return best;
 }
 
-/// Gives the buffers offsets in one arena, but for those outside.
-EINPARALLEL_INLINE arena_plan lay_all(const program& of_rank, std::vector<lifetime> alive,
-                                      function_ref<bool(buffer_id)> outside) {
-    const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
-    const std::size_t count = of_rank.buffers.size();
-    arena_request request{std::move(alive), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
-    for (std::size_t number = 0; number < count; ++number) {
-        const std::size_t bytes = of_rank.buffers[number].bytes();
-        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
-            request.bytes[number] = aligned(bytes);
-            request.ordered.push_back(number);
-        }
-    }
-    arena_plan planned = lay_well(std::move(request));
-    for (std::size_t number = 0; number < count; ++number) {
-        if (lenders[number] != no_buffer) {
-            planned.offsets[number] =
-                planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
-        } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
-            planned.offsets[number] = 0;  // empty or never used: any offset will do
-        }
-    }
-    return planned;
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -164,25 +139,18 @@ namespace einparallel {
 EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::vector<lifetime> alive(of_rank.buffers.size());
     std::size_t position = 0;
-    const auto use = [&](const auto& regions, int writers) {
-        for (const auto& region : regions) {
-            lifetime& life = alive[std::size_t(region.buffer)];
-            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
+    for (const step& each : of_rank.steps) {
+        detail::for_each_access(each, [&](buffer_id buffer, bool is_written) {
+            lifetime& life = alive[std::size_t(buffer)];
+            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != each.once);
             life.first = life.named ? life.first : position;
             life.last = position;
             life.named = true;
-            life.writers += writers;
-            life.written = writers > 0 ? position : life.written;
+            life.writers += is_written ? 1 : 0;
+            life.written = is_written ? position : life.written;
             ++life.touches;
-        }
-    };
-    for (const step& each : of_rank.steps) {
-        use(each.receives, 1);
-        use(each.sends, 0);
+        });
         for (const action& done : each.work) {
-            const detail::accesses touched = detail::accesses_of(of_rank, done);
-            use(touched.reads, 0);
-            use(touched.writes, 1);
             if (const auto* read = std::get_if<read_source>(&done)) {
                 alive[std::size_t(read->into)].input = read->vertex;
             }
@@ -204,7 +172,26 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
 }
 
 EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
-    return detail::lay_all(of_rank, lifetimes_of(of_rank), outside);
+    const std::size_t count = of_rank.buffers.size();
+    detail::arena_request request{lifetimes_of(of_rank), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
+    const std::vector<buffer_id> lenders = detail::lend(of_rank, request.alive, outside);
+    for (std::size_t number = 0; number < count; ++number) {
+        const std::size_t bytes = of_rank.buffers[number].bytes();
+        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
+            request.bytes[number] = detail::aligned(bytes);
+            request.ordered.push_back(number);
+        }
+    }
+    arena_plan planned = detail::lay_well(std::move(request));
+    for (std::size_t number = 0; number < count; ++number) {
+        if (lenders[number] != no_buffer) {
+            planned.offsets[number] =
+                planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
+        } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
+            planned.offsets[number] = 0;  // empty or never used: any offset will do
+        }
+    }
+    return planned;
 }
 
 EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed) {
@@ -212,8 +199,7 @@ EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function
     const auto is_elsewhere = [&](buffer_id number) {
         return borrowed(number) || of_rank.is_result(number) || alive[std::size_t(number)].kept;
     };
-    program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0},
-                      detail::lay_all(of_rank, alive, is_elsewhere)};
+    program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0}, plan_arena(of_rank, is_elsewhere)};
     for (std::size_t number = 0; number < alive.size(); ++number) {
         const auto buffer = buffer_id(number);
         made.results += of_rank.is_result(buffer) ? of_rank[buffer].bytes() : 0;

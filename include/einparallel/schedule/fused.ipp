@@ -57,7 +57,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
     constexpr index enough_rows = 1000;
     // ⊕ of one operand, or of a function of two.
     const auto computes = [&](const contraction& call, reduction by, op_code code) {
-        const op_program& found = of_rank.vertices[call.vertex].work->program();
+        const op_program& found = of_rank.vertex_of(call).work->program();
         if (found.instructions().empty() || found.type().kind != 'f') {
             return false;
         }
@@ -93,10 +93,9 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
             return;
         }
         const buffer_id x = largest->operands[0];
-        const einsum_form& of_e = of_rank.vertices[exponentials->vertex].form;
-        const einsum_form& of_y = of_rank.vertices[quotient.vertex].form;
-        row_read made =
-            softmax_of(of_rank.vertices[largest->vertex].form, of_e, of_rank.vertices[sums->vertex].form, of_y);
+        const einsum_form& of_e = of_rank.vertex_of(*exponentials).form;
+        const einsum_form& of_y = of_rank.vertex_of(quotient).form;
+        row_read made = softmax_of(of_rank.vertex_of(*largest).form, of_e, of_rank.vertex_of(*sums).form, of_y);
         const box block = region_of(of_y.operands[0], quotient.ranges);
         if (made.along == no_label || block.empty() || block != region_of(of_e.output, exponentials->ranges) ||
             alive[std::size_t(x)].written >= alive[std::size_t(largest->output)].first) {
@@ -177,7 +176,7 @@ private:
         double packed = 0;                   ///< elements of their operands that each strip reads anew
     };
 
-    const einsum_form& form_of(const contraction& call) const { return program_.vertices[call.vertex].form; }
+    const einsum_form& form_of(const contraction& call) const { return program_.vertex_of(call).form; }
 
     /// The call that is all that a step does.
     const contraction* alone(std::size_t position) const {
@@ -204,7 +203,7 @@ private:
     bool collect(std::size_t position, label_id label, chain& into) const {
         const contraction& call = *alone(position);
         const einsum_form& form = form_of(call);
-        if (!program_.vertices[call.vertex].work->may_cut(form, label) || label == form.running.sums ||
+        if (!program_.vertex_of(call).work->may_cut(form, label) || label == form.running.sums ||
             label == form.running.terms || label == call.rows.along) {
             return false;
         }
@@ -316,9 +315,7 @@ private:
         for (std::size_t number = 0; number < made.between.size(); ++number) {
             program_[made.between[number]] = buffer_of_strip(number, 0);
         }
-        for (const link& each : made.links) {
-            program_.steps[each.step].work.clear();
-        }
+        for_each_in(made.links, [&](const link& each) { program_.steps[each.step].work.clear(); });
         into.work = std::move(work);
     }
 

@@ -22,27 +22,11 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
 }
 
 EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contraction& call, std::size_t number) {
-    const auto& [name, work, form] = of_rank.vertices[call.vertex];
+    const auto& [name, work, form] = of_rank.vertex_of(call);
     const operand_read* const read = call.read_of(form, number);
     return !call.rows.labels.empty()
                ? call.rows.labels == form.output
                : is_elementwise_in(form, work->replaces(), read == nullptr ? number : read->operand);
-}
-
-/// How often a step names a buffer.
-EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id buffer) {
-    int times = 0;
-    const auto count = [&](const auto& regions) {
-        times += int(count_if_in(regions, [&](const auto& each) { return each.buffer == buffer; }));
-    };
-    count(in.receives);
-    count(in.sends);
-    for (const action& done : in.work) {
-        const accesses touched = accesses_of(of_rank, done);
-        count(touched.reads);
-        count(touched.writes);
-    }
-    return times;
 }
 
 /// True where each element of `into` is made of the one of `from` at its position, or of none, by calls that are all
@@ -60,23 +44,24 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
     int calls = of_rank.is_result(into) ? 1 : 0;  // the application's
     for (std::size_t position = life.first; position <= alive[std::size_t(from)].last; ++position) {
         const step& each = of_rank.steps[position];
-        int readings = 0;
+        int other_uses = 0;  // of `from`, but by the calls
+        for_each_access(each, [&](buffer_id named, bool /*is_written*/) { other_uses += named == from ? 1 : 0; });
         for (const action& done : each.work) {
             const auto* const call = std::get_if<contraction>(&done);
             if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
                 continue;
             }
-            const einsum_form& form = of_rank.vertices[call->vertex].form;
+            const einsum_form& form = of_rank.vertex_of(*call).form;
             if (form.is_plain() && count_in(call->operands, from) > 1) {
                 return false;
             }
             for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
-                readings += call->operands[operand] == from && is_elementwise_in(of_rank, *call, operand) ? 1 : 0;
+                other_uses -= call->operands[operand] == from && is_elementwise_in(of_rank, *call, operand) ? 1 : 0;
             }
             elements += region_of(form.output, call->ranges).size();
             ++calls;
         }
-        if (times_named(of_rank, each, from) != readings) {
+        if (other_uses != 0) {
             return false;
         }
     }

@@ -26,22 +26,6 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& holder, const box& region
     return dimension == 0 ? std::size_t(region.size()) * holder.element_bytes : run;
 }
 
-/// Replaces the buffers of the messages that the rule names by buffers over their regions; `copy(buffer, message)`
-/// notes the copy.
-void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
-                   auto copy) {
-    for (message& each : messages) {
-        const buffer& holder = of_rank[each.buffer];
-        const std::size_t bytes = bytes_of(of_rank, each.buffer, each.region);
-        const std::size_t run = run_bytes(holder, each.region);
-        if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {
-            const buffer_id packed = of_rank.add_buffer(each.region, holder.element_bytes);
-            copy(packed, each);
-            each.buffer = packed;
-        }
-    }
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -54,12 +38,19 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         step behind{.phase = 3 * phase + 2, .vertex = each.vertex, .once = each.once};
         const bool computes =
             detail::any_in(each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
-        detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {
-            before.work.emplace_back(local_move{packed, sent.buffer, sent.region});
-        });
-        detail::pack_messages(of_rank, each.receives, rule, computes, [&](buffer_id packed, const message& received) {
-            behind.work.emplace_back(local_move{received.buffer, packed, received.region});
-        });
+        for (std::vector<message>* const messages : {&each.sends, &each.receives}) {
+            for (message& moved : *messages) {
+                const buffer& holder = of_rank[moved.buffer];
+                const std::size_t bytes = std::size_t(moved.region.size()) * holder.element_bytes;
+                const std::size_t run = detail::run_bytes(holder, moved.region);
+                if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {
+                    const buffer_id packed = of_rank.add_buffer(moved.region, holder.element_bytes);
+                    messages == &each.sends ? before.move(packed, moved.buffer, moved.region)
+                                            : behind.move(moved.buffer, packed, moved.region);
+                    moved.buffer = packed;
+                }
+            }
+        }
         for (step* const one : {&before, &each, &behind}) {
             if (one == &each || !one->is_idle()) {
                 steps.push_back(std::move(*one));

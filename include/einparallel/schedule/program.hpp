@@ -124,13 +124,6 @@ struct contraction {
         return read != nullptr ? read->labels : rows.labels.empty() ? form.operands[number] : rows.labels;
     }
     ///@}
-    /// Of the same vertex: one way to compute them serves both.
-    [[nodiscard]] bool is_laid_like(const contraction& other) const {
-        return mode == other.mode && rows.labels == other.rows.labels && outside == other.outside &&
-               laid->extents == other.laid->extents && laid->output.strides == other.laid->output.strides &&
-               detail::equal_in(laid->operands, other.laid->operands,
-                                [](const auto& mine, const auto& its) { return mine.strides == its.strides; });
-    }
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
@@ -202,10 +195,20 @@ struct program {
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
+    /// What a call computes.
+    [[nodiscard]] const called_vertex& vertex_of(const contraction& call) const { return vertices[call.vertex]; }
+
     /// Adds a buffer and returns its number.
     EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes) {
         buffers.push_back({std::move(region), element_bytes});
         return buffer_id(buffers.size()) - 1;
+    }
+
+    /// Adds a step behind the others, where it has something to do.
+    void append(step&& last) {
+        if (!last.is_idle()) {
+            steps.push_back(std::move(last));
+        }
     }
 
     EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const {
@@ -214,11 +217,6 @@ struct program {
 };
 
 namespace EINPARALLEL_DETAIL {
-
-/// Bytes of the elements of `region` in `buffer`.
-inline std::size_t bytes_of(const program& of_rank, buffer_id buffer, const box& region) {
-    return std::size_t(region.size()) * of_rank[buffer].element_bytes;
-}
 
 /// A region of a buffer.
 struct buffer_region {
@@ -238,9 +236,25 @@ EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region);
 /// the program is not copied. @pre it has its vertices
 EINPARALLEL_INLINE void prepare(program& of_rank);
 
-/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions; null: they stay
-/// without sides.
-EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form = nullptr);
+/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions.
+EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form);
+
+/// visit(buffer, whether it is written) for all that a step names.
+void for_each_access(const step& each, const auto& visit) {
+    for_each_in(each.receives, [&](const message& moved) { visit(moved.buffer, true); });
+    for_each_in(each.sends, [&](const message& moved) { visit(moved.buffer, false); });
+    for (const action& done : each.work) {
+        if (const auto* const call = std::get_if<contraction>(&done)) {
+            for_each_in(call->operands, [&](buffer_id operand) { visit(operand, false); });
+            visit(call->output, true);
+        } else if (const auto* const moved = std::get_if<local_move>(&done)) {
+            visit(moved->from, false);
+            visit(moved->into, true);
+        } else {
+            visit(std::get<read_source>(done).into, true);
+        }
+    }
+}
 
 }  // namespace EINPARALLEL_DETAIL
 

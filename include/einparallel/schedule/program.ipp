@@ -35,13 +35,12 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     const contraction& call = std::get<contraction>(done);
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const operand_read* const read = form == nullptr ? nullptr : call.read_of(*form, operand);
-        made.reads.push_back({call.operands[operand], form == nullptr ? box{}
-                                                      : read != nullptr
+        const operand_read* const read = call.read_of(*form, operand);
+        made.reads.push_back({call.operands[operand], read != nullptr
                                                           ? region_read(*read, call.ranges)
                                                           : region_of(call.labels_of(*form, operand), call.ranges)});
     }
-    made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
+    made.writes.push_back({call.output, region_of(form->output, call.ranges)});
     return made;
 }
 
@@ -68,7 +67,7 @@ EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_r
 
 EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     contraction& call = std::get<contraction>(done);
-    const auto& [name, work, form] = of_rank.vertices[call.vertex];
+    const auto& [name, work, form] = of_rank.vertex_of(call);
     const accesses touched = accesses_of(of_rank, done, &form);
     laid_call& laid = *(call.laid = std::make_shared<laid_call>());
     laid.extents = list_of(call.ranges, &interval::size);
@@ -106,7 +105,9 @@ EINPARALLEL_INLINE void prepare(program& of_rank) {
 namespace einparallel {
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    const auto bytes = [&](const message& sent) { return detail::bytes_of(of_rank, sent.buffer, sent.region); };
+    const auto bytes = [&](const message& sent) {
+        return std::size_t(sent.region.size()) * of_rank[sent.buffer].element_bytes;
+    };
     return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
         return again && each.once ? 0 : detail::sum_in(each.sends, std::size_t{0}, bytes);
     });

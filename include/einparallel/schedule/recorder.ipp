@@ -254,10 +254,8 @@ public:
 
     EINPARALLEL_INLINE void append() {
         for (auto& [phase, each] : steps_) {
-            if (!each.is_idle()) {
-                each.phase = first_phase_ + phase;
-                program_.steps.push_back(std::move(each));
-            }
+            each.phase = first_phase_ + phase;
+            program_.append(std::move(each));
         }
     }
 

@@ -26,9 +26,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
             moving.send(reader, resting, intersect(had, to.held_by(reader)));
         }
     }
-    if (!moving.is_idle()) {
-        of_rank.steps.push_back(std::move(moving));
-    }
+    of_rank.append(std::move(moving));
     return arriving;
 }
 
@@ -50,9 +48,7 @@ EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution&
             moving.send(reader, resting, intersect(had, each));
         }
     }
-    if (!moving.is_idle()) {
-        of_rank.steps.push_back(std::move(moving));
-    }
+    of_rank.append(std::move(moving));
     if (joined.size() == 1) {
         return joined.front();
     }

@@ -146,16 +146,12 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
 }
 
 EINPARALLEL_INLINE algorithm algorithm_of(const task& work) {
-    if (work.travelling == all_travel) {
-        return algorithm::master_worker;
-    }
-    if (work.travelling == output_travels) {
-        return algorithm::k;
-    }
-    if (detail::any_in(work.operands, [](const distribution& operand) { return operand.replication() > 1; })) {
-        return algorithm::mn;
-    }
-    return work.output.replication() > 1 ? algorithm::k : algorithm::c;
+    const auto is_shared = [](const distribution& tensor) { return tensor.replication() > 1; };
+    return work.travelling == all_travel              ? algorithm::master_worker
+           : work.travelling == output_travels        ? algorithm::k
+           : detail::any_in(work.operands, is_shared) ? algorithm::mn
+           : is_shared(work.output)                   ? algorithm::k
+                                                      : algorithm::c;
 }
 
 EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t> operand_bytes,

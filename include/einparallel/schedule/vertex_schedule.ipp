@@ -26,13 +26,7 @@ EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     if (work.travelling == all_travel) {
         return fed_ranges(work, rank);
     }
-    std::vector<interval> ranges = whole_box(work.extents).sides;
-    const std::vector<int> coordinate = work.ranks.coordinates(rank);
-    for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
-        const mesh_axis& cut = work.ranks.axes[axis];
-        const auto label = std::size_t(cut.label);
-        ranges[label] = cut.block(work.extents[label], coordinate[axis]);
-    }
+    std::vector<interval> ranges = cut_along(work.extents, work.ranks).block_of_rank(rank).sides;
     if (work.form.running.terms != no_label) {
         ranges[std::size_t(work.form.running.terms)] = ranges[std::size_t(work.form.running.sums)];
     }

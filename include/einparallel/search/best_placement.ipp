@@ -7,7 +7,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/search.ipp>
 
@@ -15,7 +15,6 @@
 #include <bit>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -67,7 +66,7 @@ EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_gr
     int best_number = 0;
     for (const int number : numbers) {
         placed_graph found = placement_on(number, graph, asked, table, asked.effort / glance);
-        if (found.cost < (best_number == 0 ? std::numeric_limits<double>::infinity() : best.cost)) {
+        if (found.cost < best.cost) {
             best = std::move(found);
             best_number = number;
         }
@@ -85,10 +84,8 @@ EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const 
         return search.run_along_paths();
     }
     const auto einsums = count_if_in(graph.vertices, [](const auto& each) { return !each->is_input(); });
-    const bool has_others = any_in(may_be, [](const vertex_cuts& each) {
-        return any_in(each.families, [](const partition_family& family) { return family.any_from > 0; });
-    });
-    if (!has_others || einsums < 2 || einsums > std::ptrdiff_t(placement_search::few_vertices)) {
+    if (!any_in(may_be, &vertex_cuts::has_others) || einsums < 2 ||
+        einsums > std::ptrdiff_t(placement_search::few_vertices)) {
         return search.run(asked.effort);
     }
     const std::vector<placed_graph> known = placements_on_fewer(graph, asked, table);

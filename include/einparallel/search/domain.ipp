@@ -11,7 +11,7 @@
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/solver/solve.hpp>
 #include <einparallel/search/state.ipp>
@@ -57,7 +57,7 @@ public:
     std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
 
     /// True where there are others.
-    bool may_have_others() const { return any_in(may_be_.families, &partition_family::any_from); }
+    bool may_have_others() const { return may_be_.has_others(); }
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
     double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }
@@ -215,24 +215,24 @@ private:
     }
 
     /// Adds a partition vector that is new.
-    EINPARALLEL_INLINE bool add_vector(const partition_candidate& next) {
+    EINPARALLEL_INLINE void add_vector(const partition_candidate& next) {
         std::vector<index> key(next.parts.begin(), next.parts.end());
         key.push_back(index(next.family));
         if (!vectors_met_.number_of(key).second) {
-            return false;
+            return;
         }
         state made;
         made.ranks = natural_mesh(*einsum_, next.parts, may_be_.families[next.family].points);
         made.sums = may_be_.families[next.family].sums;
         if (made.sums.output && sharers(einsum_->form.output, made.ranks) == 1) {
-            return false;  // finished as it is
+            return;  // finished as it is
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
         made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
         made.cuts.output = made.sums.output ? 0 : made.cuts.output;
         add_fed(made, summed, next.least);
         if (may_be_.wanted == algorithm::master_worker) {
-            return true;
+            return;
         }
         const bool is_paper = asked_->objective == objective::paper;
         made.cost = is_paper ? next.least : cost_of(made);
@@ -253,7 +253,6 @@ private:
         if (vectors.size() <= most || is_paper || !made.sums.none()) {
             add(std::move(made));
         }
-        return true;
     }
 
     /// Adds the master–worker states over one axis along a label of the output: where they are asked for, and under

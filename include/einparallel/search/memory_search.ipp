@@ -131,9 +131,7 @@ private:
         domain& of = factors_.states_of(variable);
         std::vector<footprint>& known = known_[factors_.kind_of(variable)];
         of.grow(vectors);
-        for (const state& each : of.states) {
-            known.push_back(footprint_of(variable, each));
-        }
+        known = list_of(of.states, [&](const state& each) { return footprint_of(variable, each); });
         for (const listed_vector& each : of.vectors) {
             known.push_back(footprint_of(variable, each.natural));
         }

@@ -12,6 +12,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Lists of cut points, by label.
+using points_by_label = std::vector<std::vector<std::vector<index>>>;
+
 /// The operands by which a vertex reads a tensor, as bits.
 EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std::size_t number, std::size_t tensor) {
     std::uint64_t operands = 0;
@@ -74,10 +77,9 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
         made.leaves[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
                               each.work->program().aggregates_by() != reduction::unknown &&
                               element_count(each.bounds) > 0 && !found_in(number, graph.outputs);
-        for (std::size_t label = 0; label < each.extents.size(); ++label) {
-            aggregates[number] =
-                aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(label_id(label)));
-        }
+        aggregates[number] = any_in(first_labels(each.extents.size()), [&](label_id label) {
+            return each.extents[std::size_t(label)] > 1 && !each.form.in_output(label);
+        });
         for (const std::size_t input : graph.inputs[number]) {
             readers[input].push_back(number);
         }
@@ -100,6 +102,8 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     return made;
 }
 
+/// Cut points at which labels may be cut, by vertex and label (of an input, dimension): where an input lies in uneven
+/// blocks, or a pin has them, and wherever the same index goes from there through the graph.
 EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
     constexpr std::size_t most = 3;  // lists for one label
     const std::size_t count = graph.vertices.size();

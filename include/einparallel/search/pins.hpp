@@ -27,12 +27,9 @@ inline bool is_placeholder(const vertex& input) {
 /// The label of an einsum with this name; no_label where it has none.
 EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name);
 
-/// The label that a pin's part means: of the einsum, or for inputs the number of the dimension; no_label where it means
+/// The label along which a pin cuts: of the einsum, or for inputs the number of the dimension; no_label where it means
 /// no dimension of the tensor.
-EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part);
-
-/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
-EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
+EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pin);
 
 /// Where an input lies that is distributed, or pinned.
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);

@@ -15,14 +15,14 @@ EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_vie
     return known == std::ssize(form.names) ? no_label : label_id(known);
 }
 
-EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part) {
-    if (part.label.empty()) {
-        const bool is_there = part.dimension >= 0 && part.dimension < std::ssize(pinned.bounds);
+EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pin) {
+    if (pin.label.empty()) {
+        const bool is_there = pin.dimension >= 0 && pin.dimension < std::ssize(pinned.bounds);
         return !is_there           ? no_label
-               : pinned.is_input() ? label_id(part.dimension)
-                                   : pinned.form.output[std::size_t(part.dimension)];
+               : pinned.is_input() ? label_id(pin.dimension)
+                                   : pinned.form.output[std::size_t(pin.dimension)];
     }
-    const label_id named = label_named(pinned.form, part.label);
+    const label_id named = label_named(pinned.form, pin.label);
     return pinned.form.in_output(named) ? named : no_label;
 }
 
@@ -37,12 +37,13 @@ EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     return true;
 }
 
+/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
-    for (const pinned_part& part : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {
-        if (part.parts > 1) {
-            axes.push_back({label_of(pinned, part), part.parts, part.points});
-            if (is_even(part.points)) {
+    for (const pinned_part& pin : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {
+        if (pin.parts > 1) {
+            axes.push_back({label_of(pinned, pin), pin.parts, pin.points});
+            if (is_even(pin.points)) {
                 axes.back().points.clear();
             }
         }

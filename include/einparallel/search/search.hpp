@@ -31,6 +31,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -66,6 +67,9 @@ struct vertex_cuts {
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
 
+    /// True where any number of ranks competes beside those that families list.
+    [[nodiscard]] bool has_others() const { return any_in(families, &partition_family::any_from); }
+
     friend bool operator==(const vertex_cuts&, const vertex_cuts&) = default;
 };
 
@@ -95,10 +99,7 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
 /// and for what an einsum makes.
 EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table);
 
-/// Where a mesh has an operand of an einsum. @param extents by label, with that of summands
-EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
-                                          std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table);
-/// Where a state has an operand, or the output, which is behind them.
+/// Where a state has an operand, or the output, which is behind them. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
                                         std::size_t tensor, place_table& table);
 

@@ -327,8 +327,8 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
-    double certain_ =
-        0;  // while usual numbers of ranks alone compete: what no placement for any number costs less than
+    // While usual numbers of ranks alone compete: what no placement for any number costs less than.
+    double certain_ = 0;
     std::size_t round_ = 0;
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs
     std::size_t split_limit_ = 0;   // entries that the elimination of a variable may look at

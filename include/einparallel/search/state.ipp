@@ -13,7 +13,7 @@
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
 
 #include <algorithm>
@@ -69,6 +69,7 @@ EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table
     return is_pinned || kind_of(tensor) == source_kind::resting ? table.exact(resting_of_source(tensor)) : anywhere;
 }
 
+/// Where a mesh has an operand of an einsum. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
                                           std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table) {
     if (!form.is_viewed(operand)) {
@@ -116,12 +117,8 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
     for (const mesh_axis& axis : pinned_axes(einsum)) {
         append(axis.label);
     }
-    for (const label_id label : einsum.form.output) {
-        append(label);
-    }
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        append(label_id(label));
-    }
+    for_each_in(einsum.form.output, append);
+    for_each_in(first_labels(parts.size()), append);
     return ranks;
 }
 

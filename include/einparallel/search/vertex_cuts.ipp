@@ -7,10 +7,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/domain.ipp>
-#include <einparallel/search/offers.hpp>
+#include <einparallel/search/offers.ipp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
 
 #include <algorithm>

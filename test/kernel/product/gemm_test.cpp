@@ -18,6 +18,7 @@ namespace {
 
 using einparallel::index;
 using namespace einparallel::detail;
+using kernel_test::gemm_call;
 using kernel_test::sets_here;
 
 template <class T>

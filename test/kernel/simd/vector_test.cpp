@@ -34,6 +34,7 @@ namespace {
 
 using einparallel::index;
 using namespace einparallel::detail;
+using kernel_test::gemm_call;
 using kernel_test::sets_here;
 
 index pick(std::mt19937& random, index low, index high) {

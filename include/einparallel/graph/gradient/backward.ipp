@@ -3,17 +3,16 @@
 #include <einparallel/graph/gradient/backward.hpp>
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/graph/gradient/row_gradients.hpp>
-#include <einparallel/graph/gradient/scatter.hpp>
-#include <einparallel/graph/gradient/shift.hpp>
-#include <einparallel/graph/gradient/term_statement.hpp>
+#include <einparallel/graph/gradient/row_gradients.ipp>
+#include <einparallel/graph/gradient/scatter.ipp>
+#include <einparallel/graph/gradient/shift.ipp>
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/names.hpp>
 #include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 
-#include <algorithm>
 #include <map>
 #include <unordered_set>
 #include <utility>
@@ -134,13 +133,6 @@ private:
         }
     }
 
-    /// All but those of terms of running sums.
-    static std::vector<label_id> labels_of(const vertex& made) {
-        std::vector<label_id> all = first_labels(made.extents.size());
-        std::erase(all, made.form.running.terms);
-        return all;
-    }
-
     /// Adds what a term of a statement with a vertex's labels gives to the tensors that one of its reads is from.
     void give(const vertex& made, const term_statement& statement, term_id term, const operand_read& read,
               const std::vector<label_id>& space) {
@@ -179,10 +171,9 @@ private:
         for (std::size_t number = 0; number < reads.size(); ++number) {
             statement.set_operand(number, read_of(*made, reads[number]));
         }
-        const std::vector<label_id> space = labels_of(*made);
-        std::vector<label_id> summed;
-        std::copy_if(space.begin(), space.end(), std::back_inserter(summed),
-                     [&](label_id label) { return !form.in_output(label); });
+        std::vector<label_id> space = first_labels(made->extents.size());
+        std::erase(space, form.running.terms);
+        const std::vector<label_id> summed = those_in(space, [&](label_id label) { return !form.in_output(label); });
         const term_id x = statement.terms().result();
         term_id g = statement.add(gradient, made->element);
         if (summed.empty()) {

@@ -1,303 +1,299 @@
 #pragma once
+// The ⊗ of a vertex while derivatives of it are written: terms, each of them once, from the program's on.
 
-#include <einparallel/graph/gradient/derivation.hpp>
-
-#include <einparallel/notation/error.hpp>
+#include <einparallel/kernel/row_program.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM derivation::derivation(const op_program& program, std::span<const row_call> calls) {
-    for_each_in(program.instructions(), [&](const op_instruction& each) {
-        each.code == op_code::operand ? void(add_operand(each.type())) : void();
-    });
-    result_ = insert(program, calls, std::vector<term_id>(operands_));
-}
+/// Number of a term.
+using term_id = op_register;
 
-EINPARALLEL_SELDOM term_id derivation::insert(const op_program& program, std::span<const row_call> calls,
-                                              std::span<const term_id> operands) {
-    const std::vector<op_instruction>& all = program.instructions();
-    std::vector<term_id> known(all.size());
-    for (std::size_t number = 0; number < all.size(); ++number) {
-        const op_instruction& each = all[number];
-        written made{each, {}};
-        const element_type type = computed(each.type());
-        made.made.kind = type.kind;
-        made.made.bytes = std::uint8_t(type.bytes);
-        for (const op_register source : sources_of(all, number)) {
-            made.from.push_back(known[source]);
-        }
-        if (each.code == op_code::argument) {
-            known[number] = made.from[0];
-        } else if (each.code == op_code::operand) {
-            known[number] = operands.front();
-            operands = operands.subspan(1);
-        } else {
-            if (each.code == op_code::opaque) {
-                made.name = program.name_of(each);
-            }
-            if (each.code != op_code::number && !calls.empty()) {
-                made.rows = calls.front();
-                calls = calls.subspan(1);
-            }
-            const bool is_of_half = each.code == op_code::cast && is_half_type(all[each.from[0]].type());
-            if (is_of_half) {
-                made.rows = {};  // its operand is a float here
-            }
-            const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;
-            known[number] = is_same ? made.from[0] : add(std::move(made));
-        }
-    }
-    return known.back();
-}
+/// c · x · y · …
+struct factored_term {
+    std::complex<double> scale = 1;
+    std::vector<term_id> factors;
+};
 
-EINPARALLEL_SELDOM term_id derivation::add(written made) {
-    std::fill(made.made.from.begin(), made.made.from.end(), 0);
-    const auto is_same = [&](const written& each) {
-        return each.made == made.made && each.from == made.from && each.rows.functor == made.rows.functor &&
-               each.name == made.name && each.operand == made.operand;
-    };
-    const auto known = std::find_if(terms_.begin(), terms_.end(), is_same);
-    const auto number = term_id(known - terms_.begin());
-    if (known == terms_.end()) {
-        terms_.push_back(std::move(made));
-    }
-    return number;
-}
-
-EINPARALLEL_SELDOM term_id derivation::add_operand(element_type stored) {
-    const element_type type = computed(stored);
-    written made{{op_code::operand, type.kind, std::uint8_t(type.bytes)}, {}};
-    stored_.push_back(stored);
-    made.operand = operands_.size();
-    operands_.push_back(add(std::move(made)));
-    return operands_.back();
-}
-
-EINPARALLEL_SELDOM term_id derivation::number(element_type type, std::complex<double> value) {
-    written made{{op_code::number, type.kind, std::uint8_t(type.bytes)}, {}};
-    const bool is_single = type == element_type_of<float>() || type == element_type_of<std::complex<float>>();
-    made.made.bits = type.kind != 'f' && type.kind != 'c' ? bits_of(index(value.real()))
-                     : is_single ? bits_of(std::complex<float>(float(value.real()), float(value.imag())))
-                                 : bits_of(value);
-    return add(std::move(made));
-}
-
-EINPARALLEL_SELDOM std::optional<std::complex<double>> derivation::value_of(term_id term) const {
-    const op_instruction& made = terms_[term].made;
-    std::optional<std::complex<double>> value;
-    if (made.code == op_code::number) {
-        with_element(made.type(), [&]<class T>(std::type_identity<T> /*type*/) {
-            value = converted<std::complex<double>>(made.value<T>());
-        });
-    }
-    return value;
-}
-
-/// What a call makes, where it is no call.
-EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, element_type result,
-                                                                 std::span<const term_id> from) {
-    const auto known = [&](std::size_t position) {
-        return position < from.size() ? value_of(from[position]) : std::nullopt;
-    };
-    const bool x = known(0).has_value();
-    const bool y = known(1).has_value();
-    const std::complex<double> a = known(0).value_or(0);
-    const std::complex<double> b = known(1).value_or(0);
-    const auto is = [](bool is_known, std::complex<double> value, double what) {
-        return is_known && value == std::complex<double>(what);
-    };
-    switch (code) {
-        case op_code::multiply:
-            if (x && y) {
-                return number(result, a * b);
-            }
-            if (is(x, a, 1) || is(y, b, 0)) {
-                return from[1];
-            }
-            if (is(y, b, 1) || is(x, a, 0)) {
-                return from[0];
-            }
-            if (y) {
-                return call(code, result, {from[1], from[0]});
-            }
-            if (const std::vector<term_id> other = terms_[from[1]].from;
-                x && terms_[from[1]].made.code == code && value_of(other[0])) {
-                return times(number(result, a * value_of(other[0]).value_or(1)), other[1]);
-            }
-            return std::nullopt;
-        case op_code::add: {
-            // As multiples of terms.
-            const auto scale_of = [&](term_id term) {
-                const std::vector<term_id>& factors = terms_[term].from;
-                return terms_[term].made.code == op_code::multiply ? value_of(factors[0]) : std::nullopt;
-            };
-            const auto scaled_by = [&](term_id term) { return scale_of(term) ? terms_[term].from[1] : term; };
-            if (!x && scaled_by(from[0]) == scaled_by(from[1])) {
-                const std::complex<double> sum = scale_of(from[0]).value_or(1) + scale_of(from[1]).value_or(1);
-                return times(number(result, sum), scaled_by(from[0]));
-            }
-            return x && y        ? std::optional(number(result, a + b))
-                   : is(x, a, 0) ? std::optional(from[1])
-                   : is(y, b, 0) ? std::optional(from[0])
-                                 : std::nullopt;
-        }
-        case op_code::subtract:
-            return x && y ? std::optional(number(result, a - b)) : is(y, b, 0) ? std::optional(from[0]) : std::nullopt;
-        case op_code::divide:
-            return x && y        ? std::optional(number(result, a / b))
-                   : is(x, a, 0) ? std::optional(from[0])
-                   : y           ? std::optional(times(number(result, 1.0 / b), from[0]))
-                                 : std::nullopt;
-        case op_code::negate:
-            return scaled(-1, from[0]);
-        case op_code::conjugate:
-            return x                                   ? std::optional(number(result, std::conj(a)))
-                   : result.kind != 'c'                ? std::optional(from[0])
-                   : terms_[from[0]].made.code == code ? std::optional(term_id(terms_[from[0]].from[0]))
-                                                       : std::nullopt;
-        case op_code::cast:
-            return result == type_of(from[0]) ? std::optional(from[0])
-                   : x                        ? std::optional(number(result, a))
-                                              : std::nullopt;
-        case op_code::power:
-            return is(y, b, 1) ? std::optional(from[0]) : is(y, b, 0) ? std::optional(number(result, 1)) : std::nullopt;
-        case op_code::log:
-            return x ? std::optional(number(result, std::log(a))) : std::nullopt;
-        case op_code::equal:
-            return x && y ? std::optional(number(result, a == b ? 1 : 0)) : std::nullopt;
-        case op_code::choice:
-            return x                    ? std::optional(from[a != 0.0 ? 1 : 2])
-                   : from[1] == from[2] ? std::optional(from[1])
-                                        : std::nullopt;
-        default:
-            return std::nullopt;
-    }
-}
-
-EINPARALLEL_SELDOM term_id derivation::call(op_code code, element_type result, std::span<const term_id> from) {
-    if (const std::optional<term_id> made = simplified(code, result, from)) {
-        return *made;
-    }
-    return add({{code, result.kind, std::uint8_t(result.bytes)}, {from.begin(), from.end()}});
-}
-
-EINPARALLEL_SELDOM std::vector<bool> derivation::reached_from(term_id term) const {
-    std::vector<bool> reached(terms_.size());
-    reached[term] = true;
-    for (std::size_t number = term + 1; number-- > 0;) {
-        for (std::size_t source = 0; reached[number] && source < terms_[number].from.size(); ++source) {
-            reached[terms_[number].from[source]] = true;
-        }
-    }
-    return reached;
-}
-
-EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::gradients(term_id result, term_id g) {
-    const std::vector<bool> reached = reached_from(result);
-    std::vector<std::optional<term_id>> all(reached.size());
-    all[result] = g;
-    for (term_id number = result + 1; number-- > 0;) {
-        if (!all[number] || !reached[number] || terms_[number].from.empty()) {
-            continue;
-        }
-        const std::vector<term_id> from = terms_[number].from;
-        const std::vector<std::optional<term_id>> by_source = through(number, *all[number]);
-        for (std::size_t source = 0; source < by_source.size(); ++source) {
-            std::optional<term_id>& sum = all[from[source]];
-            if (by_source[source] && value_of(*by_source[source]) != std::complex<double>(0)) {
-                sum = sum ? plus(*sum, *by_source[source]) : *by_source[source];
-            }
-        }
-    }
-    std::vector<std::optional<term_id>> made(operands_.size());
-    for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
-        if (operands_[operand] < all.size()) {
-            made[operand] = all[operands_[operand]];
-        }
-    }
-    return made;
-}
-
-EINPARALLEL_SELDOM factored_term derivation::factors_of(term_id term) const {
-    factored_term made;
-    if (const std::optional<std::complex<double>> value = value_of(term)) {
-        made.scale = *value;
-    } else if (terms_[term].made.code == op_code::multiply) {
-        for (const term_id source : terms_[term].from) {
-            const factored_term inner = factors_of(source);
-            made.scale *= inner.scale;
-            made.factors.insert(made.factors.end(), inner.factors.begin(), inner.factors.end());
-        }
-    } else {
-        made.factors.push_back(term);
-    }
-    return made;
-}
-
-EINPARALLEL_SELDOM term_id derivation::product_of(const factored_term& product, element_type type) {
-    term_id made = number(type, product.scale);
-    for (const term_id factor : product.factors) {
-        made = times(made, factor);
-    }
-    return made;
-}
-
-EINPARALLEL_SELDOM std::vector<std::size_t> derivation::operands_of(term_id term) const {
-    const std::vector<bool> reached = reached_from(term);
+/// A term as the ⊗ of a vertex of its own: operand r of the program is the operand with number read[r] here.
+struct written_term {
+    op_program program;
+    std::vector<row_call> calls;                     ///< as join_work_of takes them
+    std::vector<std::shared_ptr<const void>> keeps;  ///< functors of theirs
     std::vector<std::size_t> read;
-    for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
-        if (reached[operands_[operand]]) {
-            read.push_back(operand);
-        }
-    }
-    return read;
-}
+};
 
-EINPARALLEL_SELDOM written_term derivation::write(term_id result, reduction by) const {
-    written_term made;
-    made.read = operands_of(result);
-    std::vector<op_register> registers(terms_.size());
-    std::vector<element_type> types;
-    for (const std::size_t operand : made.read) {
-        registers[operands_[operand]] = op_register(types.size());
-        types.push_back(stored_[operand]);
+/// Terms of operands, numbers and calls. Numbers are computed with, and what is multiplied by 0 or 1 is not written.
+class derivation {
+public:
+    derivation() = default;
+    /// The terms of a program, of which operand r is operand r here. `calls`: its rows, where they are known.
+    EINPARALLEL_SELDOM derivation(const op_program& program, std::span<const row_call> calls) {
+        for_each_in(program.instructions(), [&](const op_instruction& each) {
+            each.code == op_code::operand ? void(add_operand(each.type())) : void();
+        });
+        result_ = insert(program, calls, std::vector<term_id>(operands_));
     }
-    made.program = op_program(by, types);
-    for (const std::size_t operand : made.read) {
-        const element_type type = computed(stored_[operand]);
-        if (type != stored_[operand]) {
-            op_register& at = registers[operands_[operand]];
-            at = made.program.call({op_code::cast}, type, {}, {&at, 1});
-            made.calls.emplace_back();
+
+    /// What the program makes.
+    [[nodiscard]] term_id result() const { return result_; }
+    /// What another program makes of these terms.
+    EINPARALLEL_SELDOM term_id insert(const op_program& program, std::span<const row_call> calls,
+                                      std::span<const term_id> operands) {
+        const std::vector<op_instruction>& all = program.instructions();
+        std::vector<term_id> known(all.size());
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            const op_instruction& each = all[number];
+            written made{each, {}};
+            const element_type type = computed(each.type());
+            made.made.kind = type.kind;
+            made.made.bytes = std::uint8_t(type.bytes);
+            made.from = list_of(sources_of(all, number), [&](op_register source) { return known[source]; });
+            if (each.code == op_code::argument) {
+                known[number] = made.from[0];
+            } else if (each.code == op_code::operand) {
+                known[number] = operands.front();
+                operands = operands.subspan(1);
+            } else {
+                if (each.code == op_code::opaque) {
+                    made.name = program.name_of(each);
+                }
+                if (each.code != op_code::number && !calls.empty()) {
+                    made.rows = calls.front();
+                    calls = calls.subspan(1);
+                }
+                if (each.code == op_code::cast && is_half_type(all[each.from[0]].type())) {
+                    made.rows = {};  // its operand is a float here
+                }
+                const bool is_same = each.code == op_code::cast && type_of(made.from[0]) == type;
+                known[number] = is_same ? made.from[0] : add(std::move(made));
+            }
         }
+        return known.back();
     }
-    const std::vector<bool> reached = reached_from(result);
-    for (term_id number = 0; number <= result; ++number) {
-        const written& each = terms_[number];
-        if (!reached[number] || each.made.code == op_code::operand) {
-            continue;
-        }
-        if (each.made.code == op_code::number) {
-            registers[number] = made.program.number(each.made.type(), each.made.bits);
-            continue;
-        }
-        std::vector<op_register> from;
-        for (const term_id source : each.from) {
-            from.push_back(registers[source]);
-        }
-        // Functors of one name may be any: a term with one is like itself only.
-        const op_function function{each.made.code, each.made.code == op_code::opaque, false, each.name};
-        registers[number] = made.program.call(function, each.made.type(), type_of(each.from[0]), from);
-        made.calls.push_back(each.rows);
-        if (each.keeps != nullptr) {
-            made.keeps.push_back(each.keeps);
-        }
+
+    /// Derivatives that are functions of what the program makes, as that of exp, read it there.
+    void read_result(term_id as) { read_result_ = as; }
+    [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
+    /// Operand number `operand`.
+    [[nodiscard]] term_id operand(std::size_t operand) const { return operands_[operand]; }
+
+    /// One more operand. Halves are terms of float.
+    EINPARALLEL_SELDOM term_id add_operand(element_type stored) {
+        const element_type type = computed(stored);
+        written made{{op_code::operand, type.kind, std::uint8_t(type.bytes)}, {}};
+        stored_.push_back(stored);
+        made.operand = operands_.size();
+        operands_.push_back(add(std::move(made)));
+        return operands_.back();
     }
-    return made;
-}
+
+    EINPARALLEL_SELDOM term_id number(element_type type, std::complex<double> value) {
+        written made{{op_code::number, type.kind, std::uint8_t(type.bytes)}, {}};
+        const bool is_single = type == element_type_of<float>() || type == element_type_of<std::complex<float>>();
+        made.made.bits = type.kind != 'f' && type.kind != 'c' ? bits_of(index(value.real()))
+                         : is_single ? bits_of(std::complex<float>(float(value.real()), float(value.imag())))
+                                     : bits_of(value);
+        return add(std::move(made));
+    }
+
+    /// @param from  of the types that op_code says
+    EINPARALLEL_SELDOM term_id call(op_code code, element_type result, std::span<const term_id> from) {
+        if (const std::optional<term_id> made = simplified(code, result, from)) {
+            return *made;
+        }
+        return add({{code, result.kind, std::uint8_t(result.bytes)}, {from.begin(), from.end()}});
+    }
+
+    term_id call(op_code code, element_type result, std::initializer_list<term_id> from) {
+        return call(code, result, std::span(from.begin(), from.size()));
+    }
+
+    /// x · y and x + y, of one type.
+    term_id times(term_id x, term_id y) { return call(op_code::multiply, type_of(x), {x, y}); }
+    term_id plus(term_id x, term_id y) { return call(op_code::add, type_of(x), {x, y}); }
+    term_id scaled(double scale, term_id x) { return times(number(type_of(x), scale), x); }
+    /// What a derivative of the table says of terms, by their letters there. Its numbers have the type that is said.
+    EINPARALLEL_INLINE term_id evaluated(std::string_view text, element_type type,
+                                         std::span<const std::pair<char, term_id>> values);
+
+    /// By operand: g · ∂result/∂operand, of complex terms with the conjugate of that; none where it is 0. `g` is a term
+    /// of the result's type. Of equal arguments of max and min the first counts; where a term does not change but for
+    /// steps, as floor and comparisons, its derivative is 0.
+    /// @throws error that names what has no derivative
+    EINPARALLEL_SELDOM std::vector<std::optional<term_id>> gradients(term_id result, term_id g) {
+        const std::vector<bool> reached = reached_from(result);
+        std::vector<std::optional<term_id>> all(reached.size());
+        all[result] = g;
+        for (term_id number = result + 1; number-- > 0;) {
+            if (!all[number] || !reached[number] || terms_[number].from.empty()) {
+                continue;
+            }
+            const std::vector<term_id> from = terms_[number].from;
+            const std::vector<std::optional<term_id>> by_source = through(number, *all[number]);
+            for (std::size_t source = 0; source < by_source.size(); ++source) {
+                std::optional<term_id>& sum = all[from[source]];
+                if (by_source[source] && value_of(*by_source[source]) != std::complex<double>(0)) {
+                    sum = sum ? plus(*sum, *by_source[source]) : *by_source[source];
+                }
+            }
+        }
+        return list_of(operands_, [&](term_id term) { return term < all.size() ? all[term] : std::nullopt; });
+    }
+
+    /// A term as a product of others.
+    EINPARALLEL_SELDOM [[nodiscard]] factored_term factors_of(term_id term) const {
+        factored_term made;
+        if (const std::optional<std::complex<double>> value = value_of(term)) {
+            made.scale = *value;
+        } else if (terms_[term].made.code == op_code::multiply) {
+            for (const term_id source : terms_[term].from) {
+                const factored_term inner = factors_of(source);
+                made.scale *= inner.scale;
+                made.factors.insert(made.factors.end(), inner.factors.begin(), inner.factors.end());
+            }
+        } else {
+            made.factors.push_back(term);
+        }
+        return made;
+    }
+
+    /// scale · factors.
+    EINPARALLEL_SELDOM term_id product_of(const factored_term& product, element_type type) {
+        term_id made = number(type, product.scale);
+        for (const term_id factor : product.factors) {
+            made = times(made, factor);
+        }
+        return made;
+    }
+
+    /// Operands that a term reads, ascending; and whether it is one.
+    EINPARALLEL_SELDOM [[nodiscard]] std::vector<std::size_t> operands_of(term_id term) const {
+        const std::vector<bool> reached = reached_from(term);
+        std::vector<std::size_t> read;
+        for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
+            if (reached[operands_[operand]]) {
+                read.push_back(operand);
+            }
+        }
+        return read;
+    }
+
+    [[nodiscard]] std::optional<std::size_t> as_operand(term_id term) const {
+        return terms_[term].made.code == op_code::operand ? std::optional(terms_[term].operand) : std::nullopt;
+    }
+
+    EINPARALLEL_SELDOM [[nodiscard]] written_term write(term_id result, reduction by) const {
+        written_term made;
+        made.read = operands_of(result);
+        std::vector<op_register> registers(terms_.size());
+        std::vector<element_type> types;
+        for (const std::size_t operand : made.read) {
+            registers[operands_[operand]] = op_register(types.size());
+            types.push_back(stored_[operand]);
+        }
+        made.program = op_program(by, types);
+        for (const std::size_t operand : made.read) {
+            const element_type type = computed(stored_[operand]);
+            if (type != stored_[operand]) {
+                op_register& at = registers[operands_[operand]];
+                at = made.program.call({op_code::cast}, type, {}, {&at, 1});
+                made.calls.emplace_back();
+            }
+        }
+        const std::vector<bool> reached = reached_from(result);
+        for (term_id number = 0; number <= result; ++number) {
+            const written& each = terms_[number];
+            if (!reached[number] || each.made.code == op_code::operand) {
+                continue;
+            }
+            if (each.made.code == op_code::number) {
+                registers[number] = made.program.number(each.made.type(), each.made.bits);
+                continue;
+            }
+            const auto from = list_of(each.from, [&](term_id source) { return registers[source]; });
+            // Functors of one name may be any: a term with one is like itself only.
+            const op_function function{each.made.code, each.made.code == op_code::opaque, false, each.name};
+            registers[number] = made.program.call(function, each.made.type(), type_of(each.from[0]), from);
+            made.calls.push_back(each.rows);
+            if (each.keeps != nullptr) {
+                made.keeps.push_back(each.keeps);
+            }
+        }
+        return made;
+    }
+
+private:
+    struct written {
+        op_instruction made;
+        std::vector<term_id> from;            ///< arguments; of opaque ones what they are handed
+        row_call rows{};                      ///< none: the library's own
+        std::string name{};                   ///< of an opaque one
+        std::size_t operand = 0;              ///< its number
+        std::shared_ptr<const void> keeps{};  ///< the functor, where a derivative() made it
+    };
+
+    EINPARALLEL_SELDOM term_id add(written made) {
+        std::fill(made.made.from.begin(), made.made.from.end(), 0);
+        const auto is_same = [&](const written& each) {
+            return each.made == made.made && each.from == made.from && each.rows.functor == made.rows.functor &&
+                   each.name == made.name && each.operand == made.operand;
+        };
+        const auto known = find_if_in(terms_, is_same);
+        const auto number = term_id(known - terms_.begin());
+        if (known == terms_.end()) {
+            terms_.push_back(std::move(made));
+        }
+        return number;
+    }
+
+    EINPARALLEL_SELDOM [[nodiscard]] std::optional<std::complex<double>> value_of(term_id term) const {
+        const op_instruction& made = terms_[term].made;
+        std::optional<std::complex<double>> value;
+        if (made.code == op_code::number) {
+            with_element(made.type(), [&]<class T>(std::type_identity<T> /*type*/) {
+                value = converted<std::complex<double>>(made.value<T>());
+            });
+        }
+        return value;
+    }
+
+    EINPARALLEL_INLINE [[nodiscard]] std::optional<term_id> simplified(op_code code, element_type result,
+                                                                       std::span<const term_id> from);
+    EINPARALLEL_SELDOM [[nodiscard]] std::vector<bool> reached_from(term_id term) const {
+        std::vector<bool> reached(terms_.size());
+        reached[term] = true;
+        for (std::size_t number = term + 1; number-- > 0;) {
+            for (std::size_t source = 0; reached[number] && source < terms_[number].from.size(); ++source) {
+                reached[terms_[number].from[source]] = true;
+            }
+        }
+        return reached;
+    }
+
+    EINPARALLEL_INLINE std::vector<std::optional<term_id>> through(term_id term, term_id g);
+
+    std::vector<written> terms_;
+    std::vector<term_id> operands_;
+    std::vector<element_type> stored_;  ///< of operands
+    term_id result_ = 0;
+    std::optional<term_id> read_result_;
+};
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,7 +1,7 @@
 #pragma once
 // Derivatives: those of operations are in their table, a functor of the application's says its own.
 
-#include <einparallel/graph/gradient/derivation.hpp>
+#include <einparallel/graph/gradient/derivation.ipp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -13,6 +13,87 @@
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a call makes, where it is no call.
+EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, element_type result,
+                                                                 std::span<const term_id> from) {
+    const auto known = [&](std::size_t position) {
+        return position < from.size() ? value_of(from[position]) : std::nullopt;
+    };
+    const bool x = known(0).has_value();
+    const bool y = known(1).has_value();
+    const std::complex<double> a = known(0).value_or(0);
+    const std::complex<double> b = known(1).value_or(0);
+    const auto is = [](bool is_known, std::complex<double> value, double what) {
+        return is_known && value == std::complex<double>(what);
+    };
+    switch (code) {
+        case op_code::multiply:
+            if (x && y) {
+                return number(result, a * b);
+            }
+            if (is(x, a, 1) || is(y, b, 0)) {
+                return from[1];
+            }
+            if (is(y, b, 1) || is(x, a, 0)) {
+                return from[0];
+            }
+            if (y) {
+                return call(code, result, {from[1], from[0]});
+            }
+            if (const std::vector<term_id> other = terms_[from[1]].from;
+                x && terms_[from[1]].made.code == code && value_of(other[0])) {
+                return times(number(result, a * value_of(other[0]).value_or(1)), other[1]);
+            }
+            return std::nullopt;
+        case op_code::add: {
+            // As multiples of terms.
+            const auto scale_of = [&](term_id term) {
+                const std::vector<term_id>& factors = terms_[term].from;
+                return terms_[term].made.code == op_code::multiply ? value_of(factors[0]) : std::nullopt;
+            };
+            const auto scaled_by = [&](term_id term) { return scale_of(term) ? terms_[term].from[1] : term; };
+            if (!x && scaled_by(from[0]) == scaled_by(from[1])) {
+                const std::complex<double> sum = scale_of(from[0]).value_or(1) + scale_of(from[1]).value_or(1);
+                return times(number(result, sum), scaled_by(from[0]));
+            }
+            return x && y        ? std::optional(number(result, a + b))
+                   : is(x, a, 0) ? std::optional(from[1])
+                   : is(y, b, 0) ? std::optional(from[0])
+                                 : std::nullopt;
+        }
+        case op_code::subtract:
+            return x && y ? std::optional(number(result, a - b)) : is(y, b, 0) ? std::optional(from[0]) : std::nullopt;
+        case op_code::divide:
+            return x && y        ? std::optional(number(result, a / b))
+                   : is(x, a, 0) ? std::optional(from[0])
+                   : y           ? std::optional(times(number(result, 1.0 / b), from[0]))
+                                 : std::nullopt;
+        case op_code::negate:
+            return scaled(-1, from[0]);
+        case op_code::conjugate:
+            return x                                   ? std::optional(number(result, std::conj(a)))
+                   : result.kind != 'c'                ? std::optional(from[0])
+                   : terms_[from[0]].made.code == code ? std::optional(term_id(terms_[from[0]].from[0]))
+                                                       : std::nullopt;
+        case op_code::cast:
+            return result == type_of(from[0]) ? std::optional(from[0])
+                   : x                        ? std::optional(number(result, a))
+                                              : std::nullopt;
+        case op_code::power:
+            return is(y, b, 1) ? std::optional(from[0]) : is(y, b, 0) ? std::optional(number(result, 1)) : std::nullopt;
+        case op_code::log:
+            return x ? std::optional(number(result, std::log(a))) : std::nullopt;
+        case op_code::equal:
+            return x && y ? std::optional(number(result, a == b ? 1 : 0)) : std::nullopt;
+        case op_code::choice:
+            return x                    ? std::optional(from[a != 0.0 ? 1 : 2])
+                   : from[1] == from[2] ? std::optional(from[1])
+                                        : std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
 
 /// What a text of the table says, of values by their letters. Numbers have the type that is said.
 EINPARALLEL_SELDOM term_id derivation::evaluated(std::string_view text, element_type type,

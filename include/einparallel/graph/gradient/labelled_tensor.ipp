@@ -1,23 +1,37 @@
 #pragma once
+// Tensors with labels that are known at run time, as operands: broadcast, read at functions of labels.
 
-#include <einparallel/graph/gradient/labelled_tensor.hpp>
-
-#include <einparallel/graph/gradient/term_statement.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/record.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
-#include <array>
+#include <complex>
+#include <cstddef>
 #include <functional>
-#include <numeric>
+#include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// scale · tensor, which is the same along labels that it lacks. No tensor: the scale alone.
+struct labelled_tensor {
+    std::shared_ptr<vertex> handle;
+    std::vector<label_id> labels;
+    std::complex<double> scale = 1;
+};
+
+/// A tensor with this value: of one element, to be read as any other one, or of rank 0.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value,
-                                                         std::vector<index> extents) {
+                                                         std::vector<index> extents = {1}) {
     std::shared_ptr<vertex> made;
     with_element(element, [&]<class T>(std::type_identity<T> /*type*/) {
         if constexpr (is_complex<T>::value) {
@@ -31,41 +45,26 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, s
     return made;
 }
 
+/// Names for the dimensions of a tensor as labels: those in the einsum that makes it; of an input "0", "1", ….
 EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of) {
-    std::vector<std::string> names;
-    for (std::size_t dimension = 0; dimension < of.bounds.size(); ++dimension) {
-        names.push_back(of.form.output.empty() ? std::to_string(dimension)
-                                               : of.form.names[std::size_t(of.form.output[dimension])]);
-    }
-    return names;
+    return list_of(first_labels(of.bounds.size()), [&](label_id dimension) {
+        return of.form.output.empty() ? std::to_string(dimension)
+                                      : of.form.names[std::size_t(of.form.output[std::size_t(dimension)])];
+    });
 }
 
+/// The same, labelled with positions in a list of its labels.
+EINPARALLEL_SELDOM labelled_tensor by_position(labelled_tensor tensor, const std::vector<label_id>& labels) {
+    const auto position = [&](label_id label) { return label_id(find_in(labels, label) - labels.begin()); };
+    return {std::move(tensor.handle), list_of(tensor.labels, position), tensor.scale};
+}
+
+/// Ranges of labels in a view.
 EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents) {
     return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
 }
 
-EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor) {
-    return tensor.handle->bounds.empty()
-               ? labelled_tensor{copied({tensor.handle, {}}, {"0"}, {1}, first_labels(1)), {}, tensor.scale}
-               : tensor;
-}
-
-EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, affine_map at,
-                                           const std::vector<index>& extents) {
-    const labelled_tensor tensor = with_dimension(of);
-    at.bounds = tensor.handle->bounds;
-    at.functions.resize(at.bounds.size());
-    if (tensor.handle->is_view()) {  // which is within another tensor
-        const std::vector<index_function> inside = at.inside();
-        at.where.insert(at.where.begin(), inside.begin(), inside.end());
-    }
-    const std::vector<label_id> labels = at.labels();
-    const std::vector<interval> ranges = ranges_of(labels, extents);
-    const affine_map nowhere{std::vector<index_function>(1)};
-    const auto zeros = view_vertex(scalar_vertex(tensor.handle->element, 0), nowhere, labels, ranges);
-    return {view_vertex(tensor.handle, at, labels, ranges, zeros), labels, tensor.scale};
-}
-
+/// The same tensor with these labels, which are its own and others.
 EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
                                              const std::vector<index>& extents) {
     if (equal_in(tensor.labels, labels, std::equal_to<>())) {
@@ -78,25 +77,7 @@ EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, labe
             tensor.scale};
 }
 
-EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
-                                                  const std::vector<index>& extents, label_span labels) {
-    const element_type element = computed(tensor.handle->element);
-    term_statement copy(names, extents);
-    copy.add(tensor.labels.size() == labels.size() ? tensor : broadcast(tensor, labels, extents), element);
-    return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
-}
-
-EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor term, const vertex& of) {
-    const std::vector<label_id> all = first_labels(of.bounds.size());
-    if (term.handle != nullptr && term.labels == all && term.scale == 1.0 && !term.handle->is_view()) {
-        return term.handle;
-    }
-    if (term.handle == nullptr) {
-        term.handle = scalar_vertex(computed(of.element), 1, std::vector<index>(all.empty() ? 0 : 1, 1));
-    }
-    return copied(term, names_of_dimensions(of), of.bounds, all);
-}
-
+/// What a vertex's kernel reads as an operand.
 EINPARALLEL_SELDOM labelled_tensor read_of(const vertex& made, const operand_read& read) {
     if (read.at.is_plain()) {
         return {made.operands[read.operand], read.labels};

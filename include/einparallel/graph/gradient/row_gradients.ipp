@@ -1,8 +1,7 @@
 #pragma once
+// The gradients of vertices that are no ⊕ over ⊗: softmax, running sums, ranks, and what indices select.
 
-#include <einparallel/graph/gradient/row_gradients.hpp>
-
-#include <einparallel/graph/gradient/scatter.hpp>
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/work/ranked.hpp>
@@ -17,6 +16,13 @@
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What is added to the gradient of an operand: of `reader`, where it reads that, with labels of the read.
+struct read_gradient {
+    const vertex* reader;
+    operand_read read;
+    labelled_tensor term;
+};
 
 /// exp(x − max x) / Σ exp(x − max x), of which all but x is on the way: y · (g − Σ g · y).
 EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared_ptr<vertex>& made,
@@ -34,9 +40,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
     // Labels of the output and of the exponentials' operands are in the order of the same dimensions.
     const std::vector<label_id>& out = made->form.output;
     const std::vector<label_id>& rows = made->form.operands[1];
-    std::vector<label_id> along;
-    std::copy_if(out.begin(), out.end(), std::back_inserter(along),
-                 [&](label_id label) { return !found_in(label, rows); });
+    const std::vector<label_id> along = those_in(out, [&](label_id label) { return !found_in(label, rows); });
     term_statement statement(made->form.names, made->extents);
     const term_id y = statement.add({made, out}, made->element);
     const term_id g = statement.add(gradient, made->element);
@@ -120,14 +124,6 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     return {{made.get(), read, statement.sum(term, labels, {})}};
 }
 
-/// A vertex's gradient as a tensor like it.
-EINPARALLEL_SELDOM std::shared_ptr<vertex> by_dimension(const vertex& made, labelled_tensor gradient) {
-    for (label_id& label : gradient.labels) {
-        label = label_id(find_in(made.form.output, label) - made.form.output.begin());
-    }
-    return whole_tensor(std::move(gradient), made);
-}
-
 /// Names of labels and positions: those of the indices last.
 struct selection_labels {
     std::vector<std::string> names;
@@ -162,11 +158,9 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     const selection_labels all = labels_of_selection(made, count);
     const std::vector<std::string_view> names(all.names.begin(), all.names.end());
     const std::vector<operand_read> reads = made.form.listed_reads();
-    const auto numbered = [&](std::vector<label_id> labels) {
-        for (label_id& label : labels) {
-            label = label == no_label ? label : all.numbers[std::size_t(label)];
-        }
-        return labels;
+    const auto numbered = [&](const std::vector<label_id>& labels) {
+        const auto number = [&](label_id label) { return label == no_label ? label : all.numbers[std::size_t(label)]; };
+        return list_of(labels, number);
     };
     std::vector<labelled_tensor> operands;
     for (std::size_t number = 0; number <= count; ++number) {
@@ -182,8 +176,9 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     };
     // What is the same along a label of the tokens is added up along it.
     const bool is_direct = !work.replaces && gradient.handle != nullptr && !gradient.handle->is_view();
-    const labelled_tensor g = is_direct ? labelled_tensor{gradient.handle, numbered(gradient.labels), gradient.scale}
-                                        : labelled_tensor{by_dimension(made, gradient), out};
+    const labelled_tensor g = is_direct
+                                  ? labelled_tensor{gradient.handle, numbered(gradient.labels), gradient.scale}
+                                  : labelled_tensor{whole_tensor(by_position(gradient, made.form.output), made), out};
     std::vector<read_gradient> gradients;
     if (work.replaces) {
         labelled_tensor zero{scalar_vertex(computed(made.element), 0), {}};
@@ -212,8 +207,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
     const std::vector<operand_read> reads = made.form.listed_reads();
     const std::vector<label_id>& out = made.form.output;
     const std::vector<label_id>& x = made.form.operands[0];
-    const label_id along =
-        *std::find_if(x.begin(), x.end(), [&](label_id label) { return !made.form.in_output(label); });
+    const label_id along = *find_if_in(x, [&](label_id label) { return !made.form.in_output(label); });
     const std::vector<std::string_view> own_names(made.form.names.begin(), made.form.names.end());
     std::vector<read_gradient> gradients;
     with_element(computed(made.element), [&]<class T>(std::type_identity<T> /*element*/) {
@@ -226,8 +220,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
                                                    made.form.names[std::size_t(along)] + "'"}};
             std::vector<label_id> into = x;
             std::replace(into.begin(), into.end(), along, label_id(own_names.size()));
-            const std::vector<recording_builder::operand_type> operands{{by_dimension(made, gradient), out},
-                                                                        {positions, out}};
+            const std::vector<recording_builder::operand_type> operands{
+                {whole_tensor(by_position(gradient, out), made), out}, {positions, out}};
             gradients.push_back({&made,
                                  reads[0],
                                  {record_selection(names_with(own_names, indices), recording_builder::last_vertex{},
@@ -238,6 +232,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
     return gradients;
 }
 
+/// By the gradient of a vertex, which has the vertex's labels. None where the vertex is ⊕ over ⊗.
 EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
                                                                            const labelled_tensor& gradient) {
     if (made->work->as<select_work>() != nullptr) {

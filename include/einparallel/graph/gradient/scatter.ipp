@@ -1,7 +1,8 @@
 #pragma once
+// What a term adds to the gradient of a tensor that it was read from: at functions of labels solved for the labels,
+// where these are ±1 · label + …; else through indices that are data.
 
-#include <einparallel/graph/gradient/scatter.hpp>
-
+#include <einparallel/graph/gradient/term_statement.ipp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/section.hpp>
 #include <einparallel/kernel/work/select.hpp>
@@ -12,7 +13,6 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -28,9 +28,7 @@ EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_re
         const std::vector<index_function> inside = other->at.inside();
         unless.where.insert(unless.where.end(), inside.begin(), inside.end());
         std::vector<label_id> labels = unless.labels();
-        for (const label_id label : made.labels) {
-            found_in(label, labels) ? void() : labels.push_back(label);
-        }
+        append_new(labels, made.labels);
         const std::complex<double> scale = made.scale;
         made = {view_vertex(scalar_vertex(element, 0), unless, labels, ranges_of(labels, extents),
                             broadcast(made, labels, extents).handle),
@@ -57,10 +55,8 @@ struct dimension_indices {
 /// An integer tensor of them.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const dimension_indices& along, label_span labels,
                                                           const std::vector<index>& extents) {
-    std::vector<index> steps;
-    for (const label_id label : labels) {
-        steps.push_back(find_in(along.function.terms, label, &index_term::label)->coefficient);
-    }
+    const std::vector<index> steps = list_of(
+        labels, [&](label_id label) { return find_in(along.function.terms, label, &index_term::label)->coefficient; });
     const auto write = [steps, along](const box& region, void* destination) {
         auto* next = static_cast<index*>(destination);
         const std::vector<index> sizes = list_of(region.sides, &interval::size);
@@ -142,6 +138,8 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     return is_all ? summed : seen_at(summed, back, tensor.bounds);
 }
 
+/// Σ of the term, summed over `space` but for labels of the read: what it adds to the gradient of `tensor`, with
+/// numbers of its dimensions as labels. @param before  reads that replace this one where they are inside
 EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id term, const vertex& tensor,
                                              const operand_read& read, std::span<const operand_read* const> before,
                                              const std::vector<label_id>& space) {
@@ -152,25 +150,16 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     std::stable_sort(own.begin(), own.end(), [&](label_id a, label_id b) {  // few points are left to be summed then
         return statement.extents()[std::size_t(a)] > statement.extents()[std::size_t(b)];
     });
-    std::vector<label_id> summed;
-    std::copy_if(space.begin(), space.end(), std::back_inserter(summed),
-                 [&](label_id label) { return !found_in(label, own); });
-    const auto by_dimension = [](labelled_tensor made, const std::vector<label_id>& dimensions) {
-        for (label_id& label : made.labels) {
-            label = label_id(find_in(dimensions, label) - dimensions.begin());
-        }
-        return made;
-    };
+    std::vector<label_id> summed = those_in(space, [&](label_id label) { return !found_in(label, own); });
     // A label alone in each dimension, and each in one: these are the dimensions.
-    std::vector<label_id> alone;
-    for (std::size_t dimension = 0; dimension < left.functions.size(); ++dimension) {
-        alone.push_back(left.label_of(dimension, statement.extents()));
-    }
+    const std::vector<label_id> alone = list_of(first_labels(left.functions.size()), [&](label_id dimension) {
+        return left.label_of(std::size_t(dimension), statement.extents());
+    });
     const bool is_plain = own.size() + std::size_t(count_in(alone, no_label)) == alone.size() &&
                           (read.at.is_plain() || !found_in(no_label, alone));
     const bool is_masked = !before.empty() || !read.at.where.empty();
     if (is_plain && !is_masked) {
-        return by_dimension(statement.sum(term, alone, summed), alone);
+        return by_position(statement.sum(term, alone, summed), alone);
     }
     const std::vector<label_id> row = read.at.row_major(statement.extents());
     const bool strides = any_in(left.functions, [](const index_function& each) {
@@ -182,15 +171,9 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     if (!row.empty() || strides || !is_product || factors.empty() || is_masked) {
         // Labels that decide whether the tensor is read are summed once that is known.
         std::vector<label_id> kept = own;
-        const auto decide = [&](const std::vector<label_id>& labels) {
-            for (const label_id label : labels) {
-                found_in(label, kept) ? void() : kept.push_back(label);
-            }
-        };
-        decide(labels_in(read.at.where));
-        for_each_in(before, [&](const operand_read* other) { decide(other->at.labels()); });
-        std::vector<label_id> later;
-        std::copy(kept.begin() + std::ptrdiff_t(own.size()), kept.end(), std::back_inserter(later));
+        append_new(kept, labels_in(read.at.where));
+        for_each_in(before, [&](const operand_read* other) { append_new(kept, other->at.labels()); });
+        std::vector<label_id> later(kept.begin() + std::ptrdiff_t(own.size()), kept.end());
         std::erase_if(summed, [&](label_id label) { return found_in(label, later); });
         labelled_tensor made = statement.sum(term, kept, summed);
         if (made.handle == nullptr) {
@@ -199,7 +182,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
         term_statement apart(statement.names(), statement.extents());
         term = apart.add(masked(std::move(made), read, before, statement.extents(), element), element);
         if (is_plain) {
-            return by_dimension(apart.sum(term, alone, later), alone);
+            return by_position(apart.sum(term, alone, later), alone);
         }
         if (!row.empty()) {
             const std::shared_ptr<vertex> dense =
@@ -283,7 +266,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
             summed.push_back(own[label]);
         }
     }
-    return by_dimension(statement.sum(term, dimensions, summed), dimensions);
+    return by_position(statement.sum(term, dimensions, summed), dimensions);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,13 +1,16 @@
 #pragma once
+// Tensors that a loss does not change with: what is subtracted before an exponential and added behind the logarithm.
 
-#include <einparallel/graph/gradient/shift.hpp>
-
-#include <einparallel/graph/gradient/labelled_tensor.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -74,9 +77,7 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
             };
             if (is_shifted(read) && read.at.is_plain()) {
                 value = known.at(made.operands[read.operand].get());
-                for (label_id& label : value->labels) {
-                    label = read.labels[std::size_t(label)];
-                }
+                value->labels = list_of(value->labels, [&](label_id label) { return read.labels[std::size_t(label)]; });
             } else if (is_shifted(read) || any_in(read.elsewhere, is_shifted)) {
                 value.reset();
             }
@@ -102,12 +103,12 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
             return std::nullopt;
         }
     }
-    for (label_id& label : all.labels) {
-        label = label_id(find_in(out, label) - out.begin());
-    }
+    all.labels = list_of(all.labels, [&](label_id label) { return label_id(find_in(out, label) - out.begin()); });
     return all;
 }
 
+/// Whether it follows from the operations alone that the last vertex is the same whatever is added to an element of
+/// `of`, as in log Σ exp(x − m) + m. `order`: vertices that are made of others, operands first.
 EINPARALLEL_SELDOM bool cancels(const vertex& of, std::span<const std::shared_ptr<vertex>> order) {
     std::unordered_map<const vertex*, shift> known{{&of, {1, 0, first_labels(of.bounds.size())}}};
     for (const std::shared_ptr<vertex>& each : order) {

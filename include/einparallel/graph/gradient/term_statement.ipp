@@ -1,15 +1,37 @@
 #pragma once
+// A statement that is written while it runs: terms of labelled tensors, and vertices of what they are summed to.
 
-#include <einparallel/graph/gradient/term_statement.hpp>
-
+#include <einparallel/graph/gradient/derivation_rules.ipp>
+#include <einparallel/graph/gradient/labelled_tensor.ipp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/row_program.hpp>
 #include <einparallel/kernel/work/join.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Rows of the calls in a vertex's ⊗, where they are known.
+EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
+    const auto* const joins = made.work->as<join_work>();
+    return joins == nullptr ? std::span<const row_call>()
+                            : std::span<const row_call>(joins->calls.begin(), joins->calls.size());
+}
 
 /// The kernel of Σ scale · x · y · …
 EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type type, std::complex<double> scale,
@@ -25,169 +47,246 @@ EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type 
     return made;
 }
 
-EINPARALLEL_SELDOM term_id term_statement::add(const labelled_tensor& operand, element_type type) {
-    const term_id scale = terms_.number(computed(type), operand.scale);
-    if (operand.handle == nullptr) {
-        return scale;
-    }
-    const auto known = std::find_if(operands_.begin(), operands_.end(), [&](const labelled_tensor& each) {
-        return each.handle == operand.handle && each.labels == operand.labels;
-    });
-    const auto number = std::size_t(known - operands_.begin());
-    if (known == operands_.end()) {
-        operands_.push_back(operand);
-        operands_.back().scale = 1;
-        terms_.add_operand(operand.handle->element);
-    }
-    return terms_.times(scale, terms_.operand(number));
-}
+/// Operand number r of the terms is number r of the statement. A label's extent is that of all operands that have it.
+class term_statement {
+public:
+    /// Of labels with these names and extents. `keeps`: whose functors the terms refer to.
+    term_statement(std::vector<std::string> names, std::vector<index> extents, derivation terms = {},
+                   std::shared_ptr<const kernel> keeps = nullptr)
+        : names_(std::move(names)), extents_(std::move(extents)), terms_(std::move(terms)), keeps_{std::move(keeps)} {}
 
-EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
-    const auto* const joins = made.work->as<join_work>();
-    return joins == nullptr ? std::span<const row_call>()
-                            : std::span<const row_call>(joins->calls.begin(), joins->calls.size());
-}
+    [[nodiscard]] derivation& terms() { return terms_; }
+    [[nodiscard]] const labelled_tensor& operand(std::size_t number) const { return operands_[number]; }
+    [[nodiscard]] const std::vector<index>& extents() const { return extents_; }
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-EINPARALLEL_SELDOM term_id term_statement::add_made(const labelled_tensor& operand, element_type type) {
-    const std::shared_ptr<vertex>& made = operand.handle;
-    const std::vector<label_id>& out = made->form.output;
-    const bool is_join =
-        made->work != nullptr && (made->work->is_contraction() || made->work->as<join_work>() != nullptr);
-    if (!is_join || out.size() < made->extents.size()) {
-        return add(operand, type);
+    /// One more label.
+    label_id add_label(std::string name, index extent) {
+        names_.push_back(std::move(name));
+        extents_.push_back(extent);
+        return label_id(names_.size() - 1);
     }
-    std::vector<term_id> read;
-    for (const operand_read& each : made->form.listed_reads()) {
-        labelled_tensor from = read_of(*made, each);
-        for (label_id& label : from.labels) {
-            label = label == no_label ? label : operand.labels[std::size_t(find_in(out, label) - out.begin())];
+
+    /// What operand number `operand` of the terms is.
+    void set_operand(std::size_t operand, labelled_tensor tensor) {
+        operands_.resize(std::max(operands_.size(), operand + 1));
+        operands_[operand] = std::move(tensor);
+    }
+
+    /// One more operand, as a term: its scale is a factor.
+    EINPARALLEL_SELDOM term_id add(const labelled_tensor& operand, element_type type) {
+        const term_id scale = terms_.number(computed(type), operand.scale);
+        if (operand.handle == nullptr) {
+            return scale;
         }
-        read.push_back(add(from, from.handle->element));
+        const auto known = find_if_in(operands_, [&](const labelled_tensor& each) {
+            return each.handle == operand.handle && each.labels == operand.labels;
+        });
+        const auto number = std::size_t(known - operands_.begin());
+        if (known == operands_.end()) {
+            operands_.push_back(operand);
+            operands_.back().scale = 1;
+            terms_.add_operand(operand.handle->element);
+        }
+        return terms_.times(scale, terms_.operand(number));
     }
-    keeps_.push_back(made->work);
-    return terms_.times(terms_.number(computed(type), operand.scale),
-                        terms_.insert(made->work->program(), calls_of(*made), read));
-}
 
-EINPARALLEL_SELDOM std::vector<label_id> term_statement::labels_of(term_id term) const {
-    std::vector<label_id> all;
-    for (const std::size_t operand : terms_.operands_of(term)) {
-        for (const label_id label : operands_[operand].labels) {
-            if (label != no_label && !found_in(label, all)) {
-                all.push_back(label);
+    /// The same as what makes it, where each element is a term of others' elements.
+    EINPARALLEL_SELDOM term_id add_made(const labelled_tensor& operand, element_type type) {
+        const std::shared_ptr<vertex>& made = operand.handle;
+        const std::vector<label_id>& out = made->form.output;
+        const bool is_join =
+            made->work != nullptr && (made->work->is_contraction() || made->work->as<join_work>() != nullptr);
+        if (!is_join || out.size() < made->extents.size()) {
+            return add(operand, type);
+        }
+        std::vector<term_id> read;
+        for (const operand_read& each : made->form.listed_reads()) {
+            labelled_tensor from = read_of(*made, each);
+            for (label_id& label : from.labels) {
+                label = label == no_label ? label : operand.labels[std::size_t(find_in(out, label) - out.begin())];
+            }
+            read.push_back(add(from, from.handle->element));
+        }
+        keeps_.push_back(made->work);
+        return terms_.times(terms_.number(computed(type), operand.scale),
+                            terms_.insert(made->work->program(), calls_of(*made), read));
+    }
+
+    /// The term, summed over these labels, with labels among `kept` in the order of these: products as contractions,
+    /// and what does not depend on a label outside of the sum over it.
+    EINPARALLEL_SELDOM labelled_tensor sum(term_id term, label_span kept, label_span summed) {
+        const element_type type = terms_.type_of(term);
+        factored_term all = terms_.factors_of(term);
+        const std::vector<label_id> labels = labels_of(term);
+        for (const label_id label : summed) {
+            all.scale *= found_in(label, labels) ? 1.0 : double(extents_[std::size_t(label)]);
+        }
+        const auto outside = std::stable_partition(all.factors.begin(), all.factors.end(), [&](term_id factor) {
+            return any_in(labels_of(factor), [&](label_id label) { return found_in(label, summed); });
+        });
+        if (outside == all.factors.begin() || outside == all.factors.end()) {
+            return product(std::move(all), type, kept, summed);
+        }
+        const labelled_tensor inside = product({1, {all.factors.begin(), outside}}, type, kept, summed);
+        all.factors.erase(all.factors.begin(), outside);
+        const term_id made = terms_.times(add(inside, type), terms_.product_of(all, type));
+        return product(terms_.factors_of(made), type, kept, {});
+    }
+
+    /// ⊕ of the term as a vertex with these labels, each of which it has.
+    EINPARALLEL_SELDOM std::shared_ptr<vertex> reduce(term_id term, reduction by, label_span out) const {
+        written_term written = terms_.write(term, by);
+        written.keeps.insert(written.keeps.end(), keeps_.begin(), keeps_.end());
+        return recording_builder(views_of_names())
+            .record(recording_builder::last_vertex{}, out, operands_at(written.read),
+                    make_join_kernel(join_work_of(written.program, written.calls), written.program,
+                                     std::move(written.keeps)));
+    }
+
+    /// scale · Σ of the product of these operands as a vertex with these labels.
+    EINPARALLEL_SELDOM std::shared_ptr<vertex> contract(label_span out, std::span<const std::size_t> read,
+                                                        element_type type, std::complex<double> scale) const {
+        const std::vector<std::string_view> names = views_of_names();
+        const recording_builder builder(names);
+        constexpr recording_builder::last_vertex last{};
+        const bool is_pair = read.size() <= 2;
+        std::vector<recording_builder::operand_type> operands = operands_at(read);
+        for (recording_builder::operand_type& operand : operands) {
+            if (const element_type stored = operand.handle->element; stored != type && !is_pair) {
+                operand.handle = builder.record(std::nullopt, operand.labels, {&operand, 1},
+                                                product_kernel_of(type, 1, {&stored, 1}));
             }
         }
-    }
-    return all;
-}
-
-EINPARALLEL_SELDOM std::vector<recording_builder::operand_type> term_statement::operands_at(
-    std::span<const std::size_t> read) const {
-    return list_of(read, [&](std::size_t operand) {
-        return recording_builder::operand_type{operands_[operand].handle, operands_[operand].labels};
-    });
-}
-
-EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::reduce(term_id term, reduction by, label_span out) const {
-    written_term written = terms_.write(term, by);
-    written.keeps.insert(written.keeps.end(), keeps_.begin(), keeps_.end());
-    return recording_builder(views_of_names())
-        .record(
-            recording_builder::last_vertex{}, out, operands_at(written.read),
-            make_join_kernel(join_work_of(written.program, written.calls), written.program, std::move(written.keeps)));
-}
-
-EINPARALLEL_SELDOM std::shared_ptr<vertex> term_statement::contract(label_span out, std::span<const std::size_t> read,
-                                                                    element_type type,
-                                                                    std::complex<double> scale) const {
-    const std::vector<std::string_view> names = views_of_names();
-    const recording_builder builder(names);
-    constexpr recording_builder::last_vertex last{};
-    const bool is_pair = read.size() <= 2;
-    std::vector<recording_builder::operand_type> operands = operands_at(read);
-    for (recording_builder::operand_type& operand : operands) {
-        if (const element_type stored = operand.handle->element; stored != type && !is_pair) {
-            operand.handle =
-                builder.record(std::nullopt, operand.labels, {&operand, 1}, product_kernel_of(type, 1, {&stored, 1}));
-        }
-    }
-    const std::vector<element_type> types =
-        list_of(operands, [](const recording_builder::operand_type& each) { return each.handle->element; });
-    const std::vector<element_type> two(2, type);
-    return is_pair ? builder.record(last, out, operands, product_kernel_of(type, scale, types))
+        const std::vector<element_type> types =
+            list_of(operands, [](const recording_builder::operand_type& each) { return each.handle->element; });
+        const std::vector<element_type> two(2, type);
+        return is_pair
+                   ? builder.record(last, out, operands, product_kernel_of(type, scale, types))
                    : builder.contract_pairwise(last, out, operands, product_kernel_of(type, scale, types),
                                                product_kernel_of(type, scale, two), product_kernel_of(type, 1, two));
+    }
+
+    /// Labels that a term depends on.
+    EINPARALLEL_SELDOM [[nodiscard]] std::vector<label_id> labels_of(term_id term) const {
+        std::vector<label_id> all;
+        for (const std::size_t operand : terms_.operands_of(term)) {
+            append_new(all, operands_[operand].labels);
+        }
+        std::erase(all, no_label);
+        return all;
+    }
+
+private:
+    [[nodiscard]] std::vector<std::string_view> views_of_names() const { return {names_.begin(), names_.end()}; }
+    EINPARALLEL_SELDOM [[nodiscard]] std::vector<recording_builder::operand_type> operands_at(
+        std::span<const std::size_t> read) const {
+        return list_of(read, [&](std::size_t operand) {
+            return recording_builder::operand_type{operands_[operand].handle, operands_[operand].labels};
+        });
+    }
+
+    EINPARALLEL_SELDOM labelled_tensor product(factored_term product, element_type type, label_span kept,
+                                               label_span summed) {
+        const std::vector<label_id> labels = labels_of(terms_.product_of(product, type));
+        const bool sums = any_in(labels, [&](label_id label) { return found_in(label, summed); });
+        if (product.factors.empty()) {
+            return {nullptr, {}, product.scale};
+        }
+        const std::optional<std::size_t> only =
+            product.factors.size() == 1 ? terms_.as_operand(product.factors[0]) : std::nullopt;
+        if (only && !sums && operands_[*only].labels.size() == labels.size() &&
+            operands_[*only].handle->element == type) {
+            labelled_tensor same = operands_[*only];
+            same.scale = product.scale;
+            return same;
+        }
+        // A factor that is to be computed is computed first, where that is less often.
+        for (std::size_t number = 0; sums && number < product.factors.size(); ++number) {
+            const std::vector<label_id> own = labels_of(product.factors[number]);
+            if (own.size() < labels.size() && !terms_.as_operand(product.factors[number])) {
+                factored_term others = product;
+                others.factors.erase(others.factors.begin() + std::ptrdiff_t(number));
+                const std::vector<label_id> elsewhere = labels_of(terms_.product_of(others, type));
+                std::vector<label_id> stays;
+                std::vector<label_id> goes;
+                for (const label_id label : own) {
+                    (found_in(label, summed) && !found_in(label, elsewhere) ? goes : stays).push_back(label);
+                }
+                const factored_term made = terms_.factors_of(add(sum(product.factors[number], stays, goes), type));
+                if (made.factors.empty()) {
+                    return {nullptr, {}, product.scale * made.scale};  // 0, of no elements
+                }
+                product.scale *= made.scale;
+                product.factors[number] = made.factors[0];
+            }
+        }
+        const std::vector<label_id> out = those_in(kept, [&](label_id label) { return found_in(label, labels); });
+        std::vector<std::size_t> read;
+        for (const term_id factor : product.factors) {
+            if (const std::optional<std::size_t> operand = terms_.as_operand(factor)) {
+                read.push_back(*operand);
+            }
+        }
+        if (read.size() == product.factors.size() && (sums || read.size() <= 2)) {
+            return {contract(out, read, type, product.scale), out};
+        }
+        return {reduce(terms_.product_of(product, type), reduction::sum, out), out};
+    }
+
+    std::vector<std::string> names_;
+    std::vector<index> extents_;
+    derivation terms_;
+    std::vector<labelled_tensor> operands_;
+    std::vector<std::shared_ptr<const void>> keeps_;
+};
+
+/// The same as a tensor with a dimension for each of these labels that is no view.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
+                                                  const std::vector<index>& extents, label_span labels) {
+    const element_type element = computed(tensor.handle->element);
+    term_statement copy(names, extents);
+    copy.add(tensor.labels.size() == labels.size() ? tensor : broadcast(tensor, labels, extents), element);
+    return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
 }
 
-EINPARALLEL_SELDOM labelled_tensor term_statement::sum(term_id term, label_span kept, label_span summed) {
-    const element_type type = terms_.type_of(term);
-    factored_term all = terms_.factors_of(term);
-    const std::vector<label_id> labels = labels_of(term);
-    for (const label_id label : summed) {
-        all.scale *= found_in(label, labels) ? 1.0 : double(extents_[std::size_t(label)]);
-    }
-    const auto outside = std::stable_partition(all.factors.begin(), all.factors.end(), [&](term_id factor) {
-        return any_in(labels_of(factor), [&](label_id label) { return found_in(label, summed); });
-    });
-    if (outside == all.factors.begin() || outside == all.factors.end()) {
-        return product(std::move(all), type, kept, summed);
-    }
-    const labelled_tensor inside = product({1, {all.factors.begin(), outside}}, type, kept, summed);
-    all.factors.erase(all.factors.begin(), outside);
-    const term_id made = terms_.times(add(inside, type), terms_.product_of(all, type));
-    return product(terms_.factors_of(made), type, kept, {});
+/// The same with a dimension of extent 1 instead of none, to be read under conditions.
+EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor) {
+    return tensor.handle->bounds.empty()
+               ? labelled_tensor{copied({tensor.handle, {}}, {"0"}, {1}, first_labels(1)), {}, tensor.scale}
+               : tensor;
 }
 
-EINPARALLEL_SELDOM labelled_tensor term_statement::product(factored_term product, element_type type, label_span kept,
-                                                           label_span summed) {
-    const std::vector<label_id> labels = labels_of(terms_.product_of(product, type));
-    const bool sums = any_in(labels, [&](label_id label) { return found_in(label, summed); });
-    if (product.factors.empty()) {
-        return {nullptr, {}, product.scale};
+/// A tensor that is read at a map of labels, and as 0 where this is outside or its conditions do not hold.
+EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, affine_map at,
+                                           const std::vector<index>& extents) {
+    const labelled_tensor tensor = with_dimension(of);
+    at.bounds = tensor.handle->bounds;
+    at.functions.resize(at.bounds.size());
+    if (tensor.handle->is_view()) {  // which is within another tensor
+        const std::vector<index_function> inside = at.inside();
+        at.where.insert(at.where.begin(), inside.begin(), inside.end());
     }
-    const std::optional<std::size_t> only =
-        product.factors.size() == 1 ? terms_.as_operand(product.factors[0]) : std::nullopt;
-    if (only && !sums && operands_[*only].labels.size() == labels.size() && operands_[*only].handle->element == type) {
-        labelled_tensor same = operands_[*only];
-        same.scale = product.scale;
-        return same;
+
+    const std::vector<label_id> labels = at.labels();
+    const std::vector<interval> ranges = ranges_of(labels, extents);
+    const affine_map nowhere{std::vector<index_function>(1)};
+    const auto zeros = view_vertex(scalar_vertex(tensor.handle->element, 0), nowhere, labels, ranges);
+    return {view_vertex(tensor.handle, at, labels, ranges, zeros), labels, tensor.scale};
+}
+
+/// The same as a tensor like `of` that is no view, of a term labelled with numbers of dimensions.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor term, const vertex& of) {
+    const std::vector<label_id> all = first_labels(of.bounds.size());
+    if (term.handle != nullptr && term.labels == all && term.scale == 1.0 && !term.handle->is_view()) {
+        return term.handle;
     }
-    // A factor that is to be computed is computed first, where that is less often.
-    for (std::size_t number = 0; sums && number < product.factors.size(); ++number) {
-        const std::vector<label_id> own = labels_of(product.factors[number]);
-        if (own.size() < labels.size() && !terms_.as_operand(product.factors[number])) {
-            factored_term others = product;
-            others.factors.erase(others.factors.begin() + std::ptrdiff_t(number));
-            const std::vector<label_id> elsewhere = labels_of(terms_.product_of(others, type));
-            std::vector<label_id> stays;
-            std::vector<label_id> goes;
-            for (const label_id label : own) {
-                (found_in(label, summed) && !found_in(label, elsewhere) ? goes : stays).push_back(label);
-            }
-            const factored_term made = terms_.factors_of(add(sum(product.factors[number], stays, goes), type));
-            if (made.factors.empty()) {
-                return {nullptr, {}, product.scale * made.scale};  // 0, of no elements
-            }
-            product.scale *= made.scale;
-            product.factors[number] = made.factors[0];
-        }
+
+    if (term.handle == nullptr) {
+        term.handle = scalar_vertex(computed(of.element), 1, std::vector<index>(all.empty() ? 0 : 1, 1));
     }
-    std::vector<label_id> out;
-    for (const label_id label : kept) {
-        if (found_in(label, labels)) {
-            out.push_back(label);
-        }
-    }
-    std::vector<std::size_t> read;
-    for (const term_id factor : product.factors) {
-        if (const std::optional<std::size_t> operand = terms_.as_operand(factor)) {
-            read.push_back(*operand);
-        }
-    }
-    if (read.size() == product.factors.size() && (sums || read.size() <= 2)) {
-        return {contract(out, read, type, product.scale), out};
-    }
-    return {reduce(terms_.product_of(product, type), reduction::sum, out), out};
+
+    return copied(term, names_of_dimensions(of), of.bounds, all);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

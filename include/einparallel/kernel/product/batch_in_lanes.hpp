@@ -2,11 +2,11 @@
 // Small products at the points of a batch along which all three tensors are contiguous: vectors hold points.
 
 #include <einparallel/kernel/gemm_axis.hpp>
-#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -62,21 +62,21 @@ struct batched_matrix {
 template <class T>
 class batch_in_lanes {
 public:
-    explicit batch_in_lanes(const gemm_call<T>& call) : call_(call) {
+    batch_in_lanes(const gemm_axes& axes, T scale, bool add) : axes_(axes), scale_(scale), add_(add) {
         using loop = gemm_axis::loop;
-        lay_out(a_, call_.m, &loop::first, call_.k, &loop::first);
-        lay_out(b_, call_.k, &loop::second, call_.n, &loop::first);
-        lay_out(c_, call_.m, &loop::second, call_.n, &loop::second);
+        lay_out(a_, axes_.m, &loop::first, axes_.k, &loop::first);
+        lay_out(b_, axes_.k, &loop::second, axes_.n, &loop::first);
+        lay_out(c_, axes_.m, &loop::second, axes_.n, &loop::second);
     }
 
     /// Computes so many products, and reports them.
     void run(const T* a, const T* b, T* c, index points, progress_hook* hook) const {
         index tables[small_product<T>::largest_tables];
-        const small_product<T> product(call_, tables, true);
+        const small_product<T> product(axes_, scale_, add_, tables, true);
         const index step = a_.step + b_.step + c_.step;
         const index fits = std::max(index(gemm_budget().b / sizeof(T)) / step, index{2}) * lanes_;
         const index vectors = vectors_of(std::min(fits, points));
-        const index work = call_.m.size * call_.n.size * call_.k.size * lanes_;
+        const index work = axes_.m.size * axes_.n.size * axes_.k.size * lanes_;
         const index reported = units_between_reports(work);
         const scratch_memory memory(std::size_t(vectors * step) * sizeof(T));
         T* const left = reinterpret_cast<T*>(memory.data());
@@ -88,7 +88,7 @@ public:
                 const index count = std::min(fits, points - first);
                 a_.template copy<lanes, true>(left, const_cast<T*>(a + first), count);
                 b_.template copy<lanes, true>(right, const_cast<T*>(b + first), count);
-                if (call_.add) {
+                if (add_) {
                     c_.template copy<lanes, true>(into, c + first, count);
                 }
                 for (index begin = 0; begin < vectors_of(count); begin += reported) {
@@ -136,7 +136,9 @@ private:
         made.step = (rounded_up(stride, line) / line | 1) * line;  // lest all fall into the same sets of a cache
     }
 
-    gemm_call<T> call_;  ///< on packed matrices
+    gemm_axes axes_;  ///< of packed matrices
+    T scale_;
+    bool add_;
     index lanes_ = vector_bytes(best_instruction_set()) / index(sizeof(T));
     matrix a_;
     matrix b_;

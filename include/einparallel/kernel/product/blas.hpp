@@ -30,12 +30,6 @@ enum class gemm_choice : std::uint8_t {
 namespace EINPARALLEL_DETAIL {
 
 #if defined(__GNUC__) && defined(__ELF__)
-#define EINPARALLEL_DETAIL_HAS_WEAK 1
-#else
-#define EINPARALLEL_DETAIL_HAS_WEAK 0
-#endif
-
-#if EINPARALLEL_DETAIL_HAS_WEAK
 
 extern "C" {
 // Integers are passed by address, as 64 bits that a library of 32-bit integers reads the lower half of. Fortran appends
@@ -88,9 +82,6 @@ struct blas_library {
     [[nodiscard]] bool suits_processor() const { return knows_itself && set >= best_instruction_set(); }
 
     EINPARALLEL_INLINE static const blas_library& get();
-
-private:
-    EINPARALLEL_INLINE static blas_library look();
 };
 
 /// The choice of this process: of use_gemm, or of the environment.
@@ -111,7 +102,7 @@ EINPARALLEL_INLINE bool is_blas_matrix(index stride_of_one, index one, index str
 template <class T>
 void blas_gemm(const gemm_axis::loop& m, const gemm_axis::loop& n, const gemm_axis::loop& k, T scale, const T* a,
                const T* b, T* c, bool add) {
-#if EINPARALLEL_DETAIL_HAS_WEAK
+#if defined(__GNUC__) && defined(__ELF__)
     constexpr int type = (is_complex<T>::value ? 2 : 0) + (std::is_same_v<real_part_t<T>, double> ? 1 : 0);
     const std::int64_t columns = n.extent;
     const std::int64_t rows = m.extent;

@@ -25,41 +25,39 @@ EINPARALLEL_INLINE instruction_set blas_library::set_of(std::string_view core) {
 }
 
 EINPARALLEL_INLINE const blas_library& blas_library::get() {
-    static const blas_library found = look();
-    return found;
-}
-
-EINPARALLEL_INLINE blas_library blas_library::look() {
-    blas_library found;
-#if EINPARALLEL_DETAIL_HAS_WEAK
-    if (!is_linked(&einparallel_detail_blas)) {
-        return found;
-    }
-    found.linked = true;
-    // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
-    const auto count = std::int64_t(0xffffffff00000003ULL);
-    const std::int64_t step = 1;
-    const float numbers[3] = {1, 3, 2};
-    found.wide = std::int32_t(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
-    const auto is = [&](std::string called, instruction_set runs) {
-        found.name = std::move(called);
-        found.set = runs;
-        found.knows_itself = true;
-    };
-    if (is_linked(&einparallel_detail_openblas_core)) {
-        const char* const core = einparallel_detail_openblas_core();
-        is("OpenBLAS (" + std::string(core) + ")", set_of(core));
-    } else if (is_linked(&einparallel_detail_mkl_version)) {  // chooses by what the processor can do
-        is("MKL", best_instruction_set());
-    } else if (is_linked(&einparallel_detail_blis_architecture) && is_linked(&einparallel_detail_blis_name)) {
-        const char* const core = einparallel_detail_blis_name(einparallel_detail_blis_architecture());
-        is("BLIS (" + std::string(core) + ")", set_of(core));
-    } else {
-        found.name = "a BLAS that does not say what it is";
-    }
-    found.name += found.wide ? " with 64-bit integers" : "";
+    static const blas_library asked = [] {
+        blas_library found;
+#if defined(__GNUC__) && defined(__ELF__)
+        if (!is_linked(&einparallel_detail_blas)) {
+            return found;
+        }
+        found.linked = true;
+        // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
+        const auto count = std::int64_t(0xffffffff00000003ULL);
+        const std::int64_t step = 1;
+        const float numbers[3] = {1, 3, 2};
+        found.wide = std::int32_t(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
+        const auto is = [&](std::string called, instruction_set runs) {
+            found.name = std::move(called);
+            found.set = runs;
+            found.knows_itself = true;
+        };
+        if (is_linked(&einparallel_detail_openblas_core)) {
+            const char* const core = einparallel_detail_openblas_core();
+            is("OpenBLAS (" + std::string(core) + ")", set_of(core));
+        } else if (is_linked(&einparallel_detail_mkl_version)) {  // chooses by what the processor can do
+            is("MKL", best_instruction_set());
+        } else if (is_linked(&einparallel_detail_blis_architecture) && is_linked(&einparallel_detail_blis_name)) {
+            const char* const core = einparallel_detail_blis_name(einparallel_detail_blis_architecture());
+            is("BLIS (" + std::string(core) + ")", set_of(core));
+        } else {
+            found.name = "a BLAS that does not say what it is";
+        }
+        found.name += found.wide ? " with 64-bit integers" : "";
 #endif
-    return found;
+        return found;
+    }();
+    return asked;
 }
 
 /// What the environment says of the choice; empty where it says nothing.

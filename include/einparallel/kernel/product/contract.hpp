@@ -37,18 +37,12 @@ template <class T>
 /// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
 /// read so, and need no kernels of their own.
 template <class T>
-struct summed_as {
-    using type = T;
-};
+struct summed_as : std::type_identity<T> {};
 template <std::signed_integral T>
     requires(!std::is_same_v<T, wchar_t>)
-struct summed_as<T> {
-    using type = std::make_unsigned_t<T>;
-};
+struct summed_as<T> : std::make_unsigned<T> {};
 template <>
-struct summed_as<char8_t> {
-    using type = unsigned char;
-};
+struct summed_as<char8_t> : std::type_identity<unsigned char> {};
 template <class T>
 using summed_as_t = typename summed_as<T>::type;
 

@@ -26,10 +26,14 @@ bool are_of(const block_call& call) {
 
 template <Element T>
 void contract_pair(const block_call& call, T scale) {
-    if (!are_of<T>(call) || !product_of_few_points(call, scale)) {
-        index tables[small_product<T>::largest_tables];
-        pair_contraction<T>(call, scale, tables).run(call);
+    if (are_of<T>(call)) {
+        if (product_of_few_points<T> few(call, scale); few.fits()) {
+            few.run(call);
+            return;
+        }
     }
+    index tables[small_product<T>::largest_tables];
+    pair_contraction<T>(call, scale, tables).run(call);
 }
 
 /// … of one operand, or more than two, row by row.
@@ -69,14 +73,16 @@ private:
     write_mode mode_;
 };
 
-/// How products are computed; null: by plain loops.
+/// How products are computed.
 template <Element T>
 std::unique_ptr<prepared_call> decided_product(const block_call& call, T scale) {
     if (call.operands.size() != 2) {
         return std::make_unique<rows_contraction<T>>(call, scale);
     }
-    const bool is_few = are_of<T>(call) && few_loops(call).fits;
-    return is_few ? nullptr : std::make_unique<pair_contraction<T>>(call, scale);
+    if (are_of<T>(call) && few_loops(call).fits) {
+        return std::make_unique<product_of_few_points<T>>(call, scale);
+    }
+    return std::make_unique<pair_contraction<T>>(call, scale);
 }
 
 template <class T>

@@ -15,6 +15,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -47,17 +48,12 @@ struct dot_products {
 private:
     /// Of halves that all dot products read floats are made once.
     scratch_memory as_floats(std::size_t slot, row_operand& operand, index length) {
-        bool moves = false;
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            moves = moves || (nest.in_output(loop) && nest.of(loop)[slot] != 0);
-        }
+        const bool moves = any_in(output_loops(nest), [&](std::size_t loop) { return nest.of(loop)[slot] != 0; });
         const bool wanted = !operand.template is<T>() && !moves;
         scratch_memory made(wanted ? std::size_t(length) * sizeof(T) : 0);
-        if constexpr (std::is_same_v<T, float>) {
-            if (wanted) {
-                widen(operand.element, reinterpret_cast<float*>(made.data()), operand.data, length);
-                operand = {made.data(), element_type_of<T>()};
-            }
+        if (wanted) {
+            convert_row(operand.element, reinterpret_cast<T*>(made.data()), operand.data, length);
+            operand = {made.data(), element_type_of<T>()};
         }
         return made;
     }
@@ -120,35 +116,31 @@ private:
     void converted_dots(index length, int threads) {
         constexpr index most = 2048;
         const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());
-        const odometer::loop_list points = output_loops(nest);
-        index moves[3] = {0, 0, 0};
-        if (!points.empty()) {
-            std::copy_n(nest.of(points[points.size() - 1]), 3, moves);
-        }
-        for_each_stretch(nest, points, length, threads, [&](const index* at, index first, index count) {
-            alignas(64) T wide[2][most];
-            for (index point = first; point < first + count; ++point) {
-                T sum = 0;
-                for (index begin = 0; begin < length; begin += most) {
-                    const index terms = std::min(most, length - begin);
-                    const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
-                        const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
-                        if (operand.template is<T>()) {
-                            return static_cast<const void*>(from);
-                        }
-                        convert_row(operand.element, into, from, terms);
-                        return static_cast<const void*>(into);
-                    };
-                    T term = 0;
-                    dot.one(terms, read(x, x_slot, wide[0]), 0, read(y, y_slot, wide[1]), 0, &term);
-                    sum += term;
+        for_each_stretch(
+            nest, output_loops(nest), length, threads, [&](const index* at, index count, const index* moves) {
+                alignas(64) T wide[2][most];
+                for (index point = 0; point < count; ++point) {
+                    T sum = 0;
+                    for (index begin = 0; begin < length; begin += most) {
+                        const index terms = std::min(most, length - begin);
+                        const auto read = [&](const row_operand& operand, std::size_t slot, T* into) {
+                            const std::byte* const from = operand.at(at[slot] + point * moves[slot] + begin);
+                            if (operand.template is<T>()) {
+                                return static_cast<const void*>(from);
+                            }
+                            convert_row(operand.element, into, from, terms);
+                            return static_cast<const void*>(into);
+                        };
+                        T term = 0;
+                        dot.one(terms, read(x, x_slot, wide[0]), 0, read(y, y_slot, wide[1]), 0, &term);
+                        sum += term;
+                    }
+                    T& into = z[at[z_slot] + point * moves[z_slot]];
+                    sum *= scale;
+                    into = mode == write_mode::combine ? into + sum : sum;
+                    report(nest.hook, length);
                 }
-                T& into = z[at[z_slot] + point * moves[z_slot]];
-                sum *= scale;
-                into = mode == write_mode::combine ? into + sum : sum;
-                report(nest.hook, length);
-            }
-        });
+            });
     }
 };
 

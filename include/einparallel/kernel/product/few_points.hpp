@@ -71,50 +71,58 @@ private:
     index points_ = 1;
 };
 
-/// z (+)= scale · Σ x · y over few points; false, and nothing done, where there are more.
+/// z (+)= scale · Σ x · y over few points, of two operands of T.
 template <Element T>
-bool product_of_few_points(const block_call& call, T scale) {
-    const few_loops loops(call);
-    if (!loops.fits) {
-        return false;
-    }
-    const auto& [i_loop, j_loop, k_loop] = loops.outputs;
-    const auto& [p_loop, q_loop] = loops.sums;
-    const bool add = call.mode == write_mode::combine;
-    index along_x[few_loops::most_points];
-    index along_y[few_loops::most_points];
-    index terms = 0;
-    for (index p = 0; p < p_loop.extent; ++p) {
-        for (index q = 0; q < q_loop.extent; ++q) {
-            along_x[terms] = p * p_loop.moves[1] + q * q_loop.moves[1];
-            along_y[terms++] = p * p_loop.moves[2] + q * q_loop.moves[2];
+class product_of_few_points final : public prepared_call {
+public:
+    product_of_few_points(const block_call& call, T scale) : loops_(call), scale_(scale) {}
+
+    /// There are no more points than that.
+    [[nodiscard]] bool fits() const { return loops_.fits; }
+
+    void run(const block_call& at) override {
+        const auto& [i_loop, j_loop, k_loop] = loops_.outputs;
+        const auto& [p_loop, q_loop] = loops_.sums;
+        const bool add = at.mode == write_mode::combine;
+        const T scale = scale_;  // for all the compiler knows, results are written over the member
+        index along_x[few_loops::most_points];
+        index along_y[few_loops::most_points];
+        index terms = 0;
+        for (index p = 0; p < p_loop.extent; ++p) {
+            for (index q = 0; q < q_loop.extent; ++q) {
+                along_x[terms] = p * p_loop.moves[1] + q * q_loop.moves[1];
+                along_y[terms++] = p * p_loop.moves[2] + q * q_loop.moves[2];
+            }
         }
-    }
-    const T* const x_first = static_cast<const T*>(call.operands[0].data);
-    const T* const y_first = static_cast<const T*>(call.operands[1].data);
-    T* const z_first = static_cast<T*>(call.output.data);
-    for (index i = 0; i < i_loop.extent; ++i) {
-        for (index j = 0; j < j_loop.extent; ++j) {
-            T* z = z_first + (i * i_loop.moves[0] + j * j_loop.moves[0]);
-            const T* x = x_first + (i * i_loop.moves[1] + j * j_loop.moves[1]);
-            const T* y = y_first + (i * i_loop.moves[2] + j * j_loop.moves[2]);
-            for (index k = k_loop.extent;;) {
-                T sum = op::prod(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
-                for (index term = 1; term < terms; ++term) {
-                    sum = op::sum(sum, op::prod(x[along_x[term]], y[along_y[term]]));
+        const T* const x_first = static_cast<const T*>(at.operands[0].data);
+        const T* const y_first = static_cast<const T*>(at.operands[1].data);
+        T* const z_first = static_cast<T*>(at.output.data);
+        for (index i = 0; i < i_loop.extent; ++i) {
+            for (index j = 0; j < j_loop.extent; ++j) {
+                T* z = z_first + (i * i_loop.moves[0] + j * j_loop.moves[0]);
+                const T* x = x_first + (i * i_loop.moves[1] + j * j_loop.moves[1]);
+                const T* y = y_first + (i * i_loop.moves[2] + j * j_loop.moves[2]);
+                for (index k = k_loop.extent;;) {
+                    T sum = op::prod(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
+                    for (index term = 1; term < terms; ++term) {
+                        sum = op::sum(sum, op::prod(x[along_x[term]], y[along_y[term]]));
+                    }
+                    sum = scale == T(1) ? sum : op::prod(scale, sum);
+                    *z = add ? op::sum(*z, sum) : sum;
+                    if (--k == 0) {
+                        break;  // a pointer is not moved out of its block
+                    }
+                    z += k_loop.moves[0];
+                    x += k_loop.moves[1];
+                    y += k_loop.moves[2];
                 }
-                sum = scale == T(1) ? sum : op::prod(scale, sum);
-                *z = add ? op::sum(*z, sum) : sum;
-                if (--k == 0) {
-                    break;  // a pointer is not moved out of its block
-                }
-                z += k_loop.moves[0];
-                x += k_loop.moves[1];
-                y += k_loop.moves[2];
             }
         }
     }
-    return true;
-}
+
+private:
+    few_loops loops_;
+    T scale_;
+};
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -8,19 +8,11 @@
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
 #include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// C(m, n) (+)= scale · Σ_k A(m, k) · B(k, n). C is not read unless `add`.
-template <Element T>
-struct gemm_call : gemm_axes {
-    T scale = T(1);
-    bool add = false;
-};
 
 /// A batch of products: loops of a nest whose slot 0 is C, first elements, and threads that share the batch and each
 /// product.
@@ -51,7 +43,7 @@ struct tiled_loops {
 };
 
 /// Sorts the loops into batch, m, n and k; none where there is too little to reuse. ⊗ keeps its sides: m are the labels
-/// of the first operand.
-EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(loop_nest& nest, const tile_kernel& kernel);
+/// of the first operand. @pre the nest is sorted by the output
+EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(const loop_nest& nest, const tile_kernel& kernel);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -13,20 +13,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// `offset` elements from the start.
-template <class Byte>
-Byte* element_at(Byte* start, index offset, std::size_t element) {
-    return start + offset * index(element);
+template <class Memory>
+auto* element_at(Memory* start, index offset, std::size_t element) {
+    using byte = std::conditional_t<std::is_const_v<Memory>, const std::byte, std::byte>;
+    return static_cast<byte*>(start) + offset * index(element);
 }
 
-/// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
+/// The blocked product of run_blocked().
 EINPARALLEL_INLINE class blocked_gemm {
 public:
-    blocked_gemm(const tile_kernel& kernel, gemm_axes& axes, int threads, progress_hook* hook)
-        : kernel_(kernel), m_(axes.m), n_(axes.n), k_(axes.k), threads_(threads), hook_(hook) {
+    blocked_gemm(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch)
+        : kernel_(kernel), m_(axes.m), n_(axes.n), k_(axes.k), batch_(batch) {
         const gemm_budget budget;
         const auto lines = [](index count, std::size_t element) { return count * index(64 / element); };
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
@@ -39,7 +41,7 @@ public:
         depth_ =
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = std::size_t(depth_);
-        grid_ = best_grid(threads);
+        grid_ = best_grid(batch.threads_inside);
         // As many blocks for each thread.
         const auto shared = [](index limit, index size, index shares, index tile) {
             const index blocks = ((size + limit - 1) / limit + shares - 1) / shares * shares;
@@ -56,23 +58,84 @@ public:
                    kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
     }
 
-    /// @pre no axis is empty
-    void run(const std::byte* a, const std::byte* b, std::byte* c, bool add) const {
-        on_threads(threads_, [&](index share, index shares) { run_share({a, b, c, add}, grid_of(shares), share); });
+    /// What one thread computes of the product at a point of the batch. @pre no axis is empty
+    void run(const index* point, index share, index shares) const {
+        const std::byte* const first_a = element_at(batch_.a, point[batch_.a_slot], kernel_.a_element);
+        const std::byte* const first_b = element_at(batch_.b, point[batch_.b_slot], kernel_.b_element);
+        std::byte* const first_c = element_at(batch_.c, point[z_slot], kernel_.c_element);
+        const thread_grid grid = shares == batch_.threads_inside ? grid_ : best_grid(shares);
+        const even_share rows(m_.block_count(), share / grid.columns, grid.rows);
+        const even_share columns(n_.block_count(), share % grid.columns, grid.columns);
+        micro_panels a_panels(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
+        micro_panels b_panels(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
+        const std::size_t a_size = in_place_ ? 0 : a_panels.bytes();
+        const auto numbers = std::size_t(3 * a_panels.most + 5 * b_panels.most + 6 * depth_);
+        const scratch_memory memory(a_size + b_panels.bytes() + sizeof(index) * numbers);
+        std::byte* const packed_a = memory.data();
+        std::byte* const packed_b = packed_a + a_size;
+        auto* tables = reinterpret_cast<index*>(packed_b + b_panels.bytes());
+        a_panels.lay_out(tables, depth_);
+        b_panels.lay_out(tables + a_panels.most + depth_, depth_);
+        tables += a_panels.most + b_panels.most + 2 * depth_;
+        gemm_blocks m(m_, a_panels.most, tables, a_panels.width);
+        gemm_blocks n(n_, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
+        gemm_blocks next(n_, b_panels.most, tables + 2 * (a_panels.most + b_panels.most), b_panels.width,
+                         kernel_.lanes);
+        tables += 2 * (a_panels.most + 2 * b_panels.most);
+        gemm_blocks k(k_, depth_, tables);
+        auto* const along = reinterpret_cast<small_step*>(tables + 2 * depth_);
+        const index steps = k_.block_count();
+        const index wide = columns.end - columns.begin;
+        const bool is_alone = rows.end - rows.begin == 1;
+        // One block of A meets all of B, and is packed once. Of more the blocks of C are finished one after the other.
+        const auto column_of = [&](index block) { return columns.begin + (is_alone ? block % wide : block / steps); };
+        const auto step_of = [&](index block) { return is_alone ? block / wide : block % steps; };
+        index step_of_a = -1;  // the one that is packed and stays
+        for (index block = 0; block < wide * steps; ++block) {
+            const index step = step_of(block);
+            const bool add = batch_.add || step > 0;
+            n.go_to(column_of(block));
+            k.go_to(step);
+            for (index each = 0; in_place_ && each < k.count; ++each) {
+                along[each] = {k.first()[each], each * kernel_.columns};
+            }
+            kernel_.pack_b(kernel_.context, packed_b,
+                           element_at(first_b, n.start.first + k.start.second, kernel_.b_element),
+                           b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
+            report(batch_.nest.hook, packing_cost * n.count * k.count);
+            reading ahead;
+            if (is_alone && !in_place_ && block + 1 < wide * steps) {
+                next.go_to(column_of(block + 1));
+                ahead = reading_of(first_b, next, k, k.start_of(step_of(block + 1)).second);
+            }
+            for (index row = rows.begin; row < rows.end; ++row) {
+                m.go_to(row);
+                const std::byte* const a = element_at(first_a, m.start.first + k.start.first, kernel_.a_element);
+                std::byte* const c = element_at(first_c, m.start.second + n.start.second, kernel_.c_element);
+                if (in_place_) {
+                    // Some rows of A, which stay in the first-level cache, past all columns.
+                    kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
+                                          b_panels.step / index(kernel_.b_element) - kernel_.columns,
+                                          along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
+                                         a, packed_b, c, add);
+                    report(batch_.nest.hook, m.count * n.count * k.count);
+                    continue;
+                }
+                if (step_of_a != step) {
+                    kernel_.pack_a(kernel_.context, packed_a, a,
+                                   a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
+                    report(batch_.nest.hook, packing_cost * m.count * k.count);
+                    step_of_a = is_alone ? step : -1;
+                }
+                multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add, ahead);
+            }
+        }
     }
 
 private:
     static constexpr index rows_in_place = 6;
     static constexpr index rows_ahead = 18;  ///< that are asked for before they are read: memory answers meanwhile
-    /// First elements of the matrices.
-    struct operands {
-        const std::byte* a;
-        const std::byte* b;
-        std::byte* c;
-        bool add;
-    };
 
-    thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
     thread_grid best_grid(index threads) const {
         return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns);
     }
@@ -88,7 +151,7 @@ private:
         if (along_rows_) {
             return k_.size;
         }
-        const index depth = 4 * lines_of_a_way(k_.loops.back().first * signed_of(kernel_.a_element));
+        const index depth = 4 * lines_of_a_way(k_.loops.back().first * index(kernel_.a_element));
         return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
     }
 
@@ -103,10 +166,10 @@ private:
         /// @param packed, element bytes of an element in the micro-panels and in memory
         micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
             : width(panel),
-              step(((panel * rounded_up(depth, 2) * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
+              step(((panel * rounded_up(depth, 2) * index(packed_bytes) + 63) / 64 | 1) * 64),
               most(rounded_up(largest, panel)),
-              packed(signed_of(packed_bytes)) {
-            block.tile.unit = signed_of(element);
+              packed(index(packed_bytes)) {
+            block.tile.unit = index(element);
         }
 
         std::size_t bytes() const { return std::size_t(most / width * step); }
@@ -139,20 +202,6 @@ private:
         }
     };
 
-    void run_share(const operands& at, const thread_grid& grid, index share) const {
-        micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
-        micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
-        const std::size_t a_size = in_place_ ? 0 : a.bytes();
-        const auto numbers = std::size_t(3 * a.most + 5 * b.most + 6 * depth_);
-        const scratch_memory memory(a_size + b.bytes() + sizeof(index) * numbers);
-        auto* const tables = reinterpret_cast<index*>(memory.data() + a_size + b.bytes());
-        a.lay_out(tables, depth_);
-        b.lay_out(tables + a.most + depth_, depth_);
-        walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, at,
-             even_share(m_.block_count(), grid.row_of(share), grid.rows),
-             even_share(n_.block_count(), grid.column_of(share), grid.columns));
-    }
-
     /// Stretches of memory that are read soon, of so many bytes, at these offsets in elements.
     struct reading {
         const std::byte* start = nullptr;
@@ -181,65 +230,6 @@ private:
                : consecutive(n.first(), n.count) ? reading{start, k.second(), k.count, n.count * element, element}
                                                  : reading{};
     }
-
-    void walk(std::byte* packed_a, std::byte* packed_b, micro_panels& a_panels, micro_panels& b_panels, index* tables,
-              const operands& at, const even_share& rows, const even_share& columns) const {
-        gemm_blocks m(m_, a_panels.most, tables, a_panels.width);
-        gemm_blocks n(n_, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
-        gemm_blocks next(n_, b_panels.most, tables + 2 * (a_panels.most + b_panels.most), b_panels.width,
-                         kernel_.lanes);
-        tables += 2 * (a_panels.most + 2 * b_panels.most);
-        gemm_blocks k(k_, depth_, tables);
-        auto* const along = reinterpret_cast<small_step*>(tables + 2 * depth_);
-        const index steps = k_.block_count();
-        const index wide = columns.end - columns.begin;
-        const bool is_alone = rows.end - rows.begin == 1;
-        // One block of A meets all of B, and is packed once. Of more the blocks of C are finished one after the other.
-        const auto column_of = [&](index block) { return columns.begin + (is_alone ? block % wide : block / steps); };
-        const auto step_of = [&](index block) { return is_alone ? block / wide : block % steps; };
-        index step_of_a = -1;  // the one that is packed and stays
-        for (index block = 0; block < wide * steps; ++block) {
-            const index step = step_of(block);
-            const bool add = at.add || step > 0;
-            n.go_to(column_of(block));
-            k.go_to(step);
-            for (index each = 0; in_place_ && each < k.count; ++each) {
-                along[each] = {k.first()[each], each * kernel_.columns};
-            }
-            kernel_.pack_b(kernel_.context, packed_b,
-                           element_at(at.b, n.start.first + k.start.second, kernel_.b_element),
-                           b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
-            report(hook_, packing_cost * n.count * k.count);
-            reading ahead;
-            if (is_alone && !in_place_ && block + 1 < wide * steps) {
-                next.go_to(column_of(block + 1));
-                ahead = reading_of(at.b, next, k, k.start_of(step_of(block + 1)).second);
-            }
-            for (index row = rows.begin; row < rows.end; ++row) {
-                m.go_to(row);
-                const std::byte* const a = element_at(at.a, m.start.first + k.start.first, kernel_.a_element);
-                std::byte* const c = element_at(at.c, m.start.second + n.start.second, kernel_.c_element);
-                if (in_place_) {
-                    // Some rows of A, which stay in the first-level cache, past all columns.
-                    kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
-                                          b_panels.step / signed_of(kernel_.b_element) - kernel_.columns,
-                                          along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
-                                         a, packed_b, c, add);
-                    report(hook_, m.count * n.count * k.count);
-                    continue;
-                }
-                if (step_of_a != step) {
-                    kernel_.pack_a(kernel_.context, packed_a, a,
-                                   a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
-                    report(hook_, packing_cost * m.count * k.count);
-                    step_of_a = is_alone ? step : -1;
-                }
-                multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add, ahead);
-            }
-        }
-    }
-
-    static constexpr index signed_of(std::size_t bytes) { return index(bytes); }
 
     /// One packed block of A times one packed block of B. What is read next is asked for meanwhile.
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,
@@ -292,7 +282,7 @@ private:
                 kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets,
                                 wide, add);
             }
-            report(hook_, m.count * wide * depth);
+            report(batch_.nest.hook, m.count * wide * depth);
         }
     }
 
@@ -300,8 +290,7 @@ private:
     gemm_axis& m_;
     gemm_axis& n_;
     gemm_axis& k_;
-    int threads_ = 1;
-    progress_hook* hook_ = nullptr;
+    const gemm_batch& batch_;
     thread_grid grid_;
     bool in_place_ = false;    ///< A is not packed
     bool along_rows_ = false;  ///< A is contiguous along k
@@ -311,15 +300,13 @@ private:
 };
 
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch) {
-    const blocked_gemm product(kernel, axes, batch.threads_inside, batch.nest.hook);
+    const blocked_gemm product(kernel, axes, batch);
     for_each_point(batch.nest, batch.loops, batch.threads, [&](const index* point) {
-        product.run(element_at(static_cast<const std::byte*>(batch.a), point[batch.a_slot], kernel.a_element),
-                    element_at(static_cast<const std::byte*>(batch.b), point[batch.b_slot], kernel.b_element),
-                    element_at(static_cast<std::byte*>(batch.c), point[0], kernel.c_element), batch.add);
+        on_threads(batch.threads_inside, [&](index share, index shares) { product.run(point, share, shares); });
     });
 }
 
-EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(loop_nest& nest, const tile_kernel& kernel) {
+EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(const loop_nest& nest, const tile_kernel& kernel) {
     tiled_loops made;
     made.batch = sort_axes(nest, x_slot, y_slot, made.axes);
     const auto& [m, n, k] = made.axes;

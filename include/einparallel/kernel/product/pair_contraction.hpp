@@ -51,24 +51,12 @@ public:
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
           scale_(repeats == 1 ? scale : op::prod(scale, converted<T>(repeats))) {
-        const contraction_way way = decision.way;
-        is_pass_ = way == contraction_way::elementwise && std::is_floating_point_v<T> && !has_others();
-        is_dots_ = way == contraction_way::dots && std::is_floating_point_v<T>;
-        is_in_rows_ = !is_pass_ && (way == contraction_way::rows || way == contraction_way::elementwise ||
-                                    (way == contraction_way::small_products && decision.batch > 1 && has_others()));
-        if (is_pass_ || is_dots_ || is_in_rows_ || way <= contraction_way::identities) {
-            nest.sort_by(z_slot);
-            return;
-        }
-        axes_.scale = scale_;
-        axes_.add = mode == write_mode::combine;
-        batch_ = sort_axes(nest, a_slot(), b_slot(), axes_);
-        if (way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
+        if (decision.way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
             if (tables == nullptr) {
-                own_tables_.reset(new index[small_product<T>::tables_of(axes_)]);
+                own_tables_.reset(new index[small_product<T>::tables_of(axes)]);
                 tables = own_tables_.get();
             }
-            small_.emplace(axes_, tables);
+            small_.emplace(axes, scale_, adds(), tables);
         }
     }
 
@@ -78,22 +66,61 @@ public:
             return;
         }
         z_ = static_cast<T*>(at.output.data);
-        row_operand given[] = {{at.operands[0].data, factor_type<T>(at.operands[0].element)},
-                               {at.operands[1].data, factor_type<T>(at.operands[1].element)}};
-        std::vector<scratch_memory> dense;
-        for (laid_out_operand& each : ahead) {
-            each.loops.hook = at.hook;
-            row_operand& operand = given[each.slot - 1];
-            row_operands rows;
-            rows.push_back(operand);
-            dense.emplace_back(each.elements * sizeof(T));
-            product_rows<T> worker(dense.back().data(), rows, T(1), write_mode::overwrite);
-            run_rows(each.loops, worker);
-            operand = {dense.back().data(), element_type_of<T>()};
+        const std::vector<scratch_memory> dense = lay_out(at);
+        const contraction_way way = decision.way;
+        if constexpr (is_real) {
+            if (way == contraction_way::elementwise && !has_others()) {
+                elementwise(decision.threads);
+                return;
+            }
+            if (way == contraction_way::dots) {
+                dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.k, decision.threads);
+                return;
+            }
         }
-        x_ = given[0];
-        y_ = given[1];
-        multiply();
+        if (way == contraction_way::rows || way == contraction_way::elementwise ||
+            (way == contraction_way::small_products && decision.batch > 1 && has_others())) {
+            row_operands rows;
+            rows.push_back(x_);
+            rows.push_back(y_);
+            product_rows<T> worker(z_, rows, scale_, mode);
+            run_rows(nest, worker);
+            return;
+        }
+        // A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
+        const row_operand& a_operand = decision.swapped ? y_ : x_;
+        const row_operand& b_operand = decision.swapped ? x_ : y_;
+        const T* const a = a_operand.template elements<T>();
+        const T* const b = b_operand.template elements<T>();
+        if constexpr (is_real) {
+            if (decision.in_lanes && !has_others()) {
+                const batch_in_lanes<T> product(axes, scale_, adds());
+                for_each_stretch(nest, batch, 0, decision.threads, [&](const index* from, index count, const index*) {
+                    product.run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, nest.hook);
+                });
+                return;
+            }
+        }
+        if (small_) {
+            const index work = decision.m * decision.n * decision.k;
+            for_each_stretch(nest, batch, work, decision.threads, [&](const index* from, index count, const index* by) {
+                small_->run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, by[a_slot()],
+                            by[b_slot()], by[z_slot]);
+            });
+            return;
+        }
+        if (way == contraction_way::library_product && !has_others()) {
+            if constexpr (!std::is_integral_v<T>) {
+                library_products(a, b);
+            }
+            return;
+        }
+        conversion<T> how{scale_};
+        const tile_kernel kernel = has_others() ? converting_tile_kernel(a_operand.element, b_operand.element, how)
+                                                : product_tile_kernel<T>(best_instruction_set(), &scale_);
+        run_blocked(kernel, axes,
+                    {nest, batch, a_operand.data, a_slot(), b_operand.data, b_slot(), z_, adds(), decision.threads,
+                     decision.threads_inside});
     }
 
 private:
@@ -102,96 +129,48 @@ private:
     [[nodiscard]] bool has_others() const {
         return operands[0] != element_type_of<T>() || operands[1] != element_type_of<T>();
     }
-    [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }
-    [[nodiscard]] std::size_t b_slot() const { return decision.swapped ? x_slot : y_slot; }
+    [[nodiscard]] bool adds() const { return mode == write_mode::combine; }
 
-    void multiply() {
-        if constexpr (is_real) {
-            if (is_pass_) {
-                elementwise(decision.threads);
-                return;
-            }
-            if (is_dots_) {
-                dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.k, decision.threads);
-                return;
-            }
+    /// The operands as products read them. @return memory of those that are laid out first
+    std::vector<scratch_memory> lay_out(const block_call& at) {
+        row_operand* const given[] = {&x_, &y_};
+        for (std::size_t operand = 0; operand < 2; ++operand) {
+            const strided_block& block = at.operands[operand];
+            *given[operand] = {block.data, factor_type<T>(block.element)};
         }
-        if (!is_in_rows_) {
-            products();
-            return;
+        std::vector<scratch_memory> dense;
+        for (laid_out_operand& each : ahead) {
+            each.loops.hook = at.hook;
+            row_operand& operand = *given[each.slot - 1];
+            row_operands rows;
+            rows.push_back(operand);
+            dense.emplace_back(each.elements * sizeof(T));
+            product_rows<T> worker(dense.back().data(), rows, T(1), write_mode::overwrite);
+            run_rows(each.loops, worker);
+            operand = {dense.back().data(), element_type_of<T>()};
         }
-        row_operands rows;
-        rows.push_back(x_);
-        rows.push_back(y_);
-        product_rows<T> worker(z_, rows, scale_, mode);
-        run_rows(nest, worker);
-    }
-
-    /// A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
-    void products() {
-        const row_operand& a_operand = decision.swapped ? y_ : x_;
-        const row_operand& b_operand = decision.swapped ? x_ : y_;
-        const T* const a = a_operand.template elements<T>();
-        const T* const b = b_operand.template elements<T>();
-        if constexpr (is_real) {
-            if (decision.in_lanes && !has_others()) {
-                const batch_in_lanes<T> product(axes_);
-                for_each_stretch(nest, batch_, 0, decision.threads, [&](const index* at, index first, index count) {
-                    product.run(a + (at[a_slot()] + first), b + (at[b_slot()] + first), z_ + (at[z_slot] + first),
-                                count, nest.hook);
-                });
-                return;
-            }
-        }
-        if (small_) {
-            index moves[3] = {0, 0, 0};
-            if (!batch_.empty()) {
-                std::copy_n(nest.of(batch_.back()), 3, moves);
-            }
-            const index work = decision.m * decision.n * decision.k;
-            for_each_stretch(nest, batch_, work, decision.threads, [&](const index* at, index first, index count) {
-                small_->run(a + (at[a_slot()] + first * moves[a_slot()]), b + (at[b_slot()] + first * moves[b_slot()]),
-                            z_ + (at[z_slot] + first * moves[z_slot]), count, moves[a_slot()], moves[b_slot()],
-                            moves[z_slot]);
-            });
-            return;
-        }
-        if (decision.way == contraction_way::library_product && !has_others()) {
-            if constexpr (!std::is_integral_v<T>) {
-                library_products(axes_, batch_, a, a_slot(), b, b_slot());
-            }
-            return;
-        }
-        tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &axes_.scale);
-        conversion<T> how{scale_};
-        if (has_others()) {
-            kernel = converting_tile_kernel(a_operand.element, b_operand.element, how);
-        }
-        run_blocked(kernel, axes_,
-                    {nest, batch_, a_operand.data, a_slot(), b_operand.data, b_slot(), z_, axes_.add, decision.threads,
-                     decision.threads_inside});
+        return dense;
     }
 
     /// A library's product does not report. Where there is a hook it is several calls, along the longer side of the
     /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
     /// at least, since the other operand is packed anew for each.
-    void library_products(const gemm_call<T>& call, const odometer::loop_list& batch, const T* a, std::size_t a_slot,
-                          const T* b, std::size_t b_slot) {
-        const gemm_axis::loop& k = call.k.loops[0];
-        const bool by_rows = call.m.size >= call.n.size;
-        const index length = by_rows ? call.m.size : call.n.size;
-        const index most = std::min({index{8}, length / 256, call.m.size * call.n.size * k.extent >> 26});
+    void library_products(const T* a, const T* b) {
+        const gemm_axis::loop& k = axes.k.loops[0];
+        const bool by_rows = axes.m.size >= axes.n.size;
+        const index length = by_rows ? axes.m.size : axes.n.size;
+        const index most = std::min({index{8}, length / 256, axes.m.size * axes.n.size * k.extent >> 26});
         const index calls = nest.hook == nullptr ? 1 : std::max<index>(most, 1);
         for_each_point(nest, batch, 1, [&](const index* at) {
             for (index number = 0; number < calls; ++number) {
                 const even_share own(length, number, calls);
-                gemm_axis::loop m = call.m.loops[0];
-                gemm_axis::loop n = call.n.loops[0];
+                gemm_axis::loop m = axes.m.loops[0];
+                gemm_axis::loop n = axes.n.loops[0];
                 (by_rows ? m : n).extent = own.end - own.begin;
                 const index row = by_rows ? own.begin : 0;
                 const index column = by_rows ? 0 : own.begin;
-                blas_gemm(m, n, k, scale_, a + at[a_slot] + row * m.first, b + at[b_slot] + column * n.first,
-                          z_ + at[z_slot] + row * m.second + column * n.second, call.add);
+                blas_gemm(m, n, k, scale_, a + at[a_slot()] + row * m.first, b + at[b_slot()] + column * n.first,
+                          z_ + at[z_slot] + row * m.second + column * n.second, adds());
                 report(nest.hook, m.extent * n.extent * k.extent);
             }
         });
@@ -208,7 +187,7 @@ private:
         plane.x_moves = nest.of(row)[x_slot] == 1;
         plane.y_moves = nest.of(row)[y_slot] == 1;
         plane.scale = scale_;
-        plane.add = mode == write_mode::combine;
+        plane.add = adds();
         odometer::loop_list outer;
         bool on_lines = reinterpret_cast<std::uintptr_t>(z_) % 64 == 0;
         for (std::size_t loop = 0; loop < row; ++loop) {
@@ -222,22 +201,22 @@ private:
         const index rows = odometer(nest, outer).size();
         plane.streams = on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add &&
                         z_ != x_.template elements<T>() && z_ != y_.template elements<T>();
-        const auto compute = [&](const product_plane<T>& own, const index* at, index first_row, index first) {
+        const auto compute = [&](const product_plane<T>& own, const index* at, index first) {
             with_best_instructions([&](auto set) {
                 vector_product<T, set.value>::products(
-                    own, z_ + (at[z_slot] + first_row * own.z_row + first),
-                    x_.template elements<T>() + (at[x_slot] + first_row * own.x_row + (own.x_moves ? first : 0)),
-                    y_.template elements<T>() + (at[y_slot] + first_row * own.y_row + (own.y_moves ? first : 0)));
+                    own, z_ + (at[z_slot] + first),
+                    x_.template elements<T>() + (at[x_slot] + (own.x_moves ? first : 0)),
+                    y_.template elements<T>() + (at[y_slot] + (own.y_moves ? first : 0)));
             });
             if (own.streams) {
                 end_streaming();
             }
         };
         if ((threads == 1 || rows >= 4 * threads) && plane.columns <= progress_hook::interval) {
-            for_each_stretch(nest, outer, plane.columns, threads, [&](const index* at, index first, index count) {
+            for_each_stretch(nest, outer, plane.columns, threads, [&](const index* from, index count, const index*) {
                 product_plane<T> own = plane;
                 own.rows = count;
-                compute(own, at, first, 0);
+                compute(own, from, 0);
             });
             return;
         }
@@ -246,16 +225,11 @@ private:
         visit_points(nest, outer, lines, line, threads, [&](const index* at, index first, index count) {
             product_plane<T> own = plane;
             own.columns = std::min(count * line, plane.columns - first * line);
-            compute(own, at, 0, first * line);
+            compute(own, at, first * line);
         });
     }
 
     T scale_;
-    bool is_pass_ = false;  ///< element-wise, at once
-    bool is_dots_ = false;
-    bool is_in_rows_ = false;
-    gemm_call<T> axes_;          ///< of matrix products
-    odometer::loop_list batch_;  ///< around them; braces would fill the inline memory of both with zeros
     std::unique_ptr<index[]> own_tables_{};
     std::optional<small_product<T>> small_{};
     // In a run.

@@ -8,6 +8,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,9 +44,9 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
 
 /// Puts the loops into the indices of C(m, n) = Σ_k A(m, k) · B(k, n), where A and B are the operands of these slots.
 /// Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel be read
-/// contiguously. Sorts the nest by the output.
+/// contiguously. @pre the nest is sorted by the output
 /// @return the loops that all three tensors have
-EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
+EINPARALLEL_INLINE odometer::loop_list sort_axes(const loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
                                                  gemm_axes& axes);
 
 /// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they
@@ -64,9 +65,21 @@ void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int
     visit_points(nest, batch, 1, 0, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
 }
 
-/// Calls visit(offsets, first, count) for stretches along the last loop of the batch: `offsets` are those of its first
-/// point. `work`: points of the iteration space at each.
-EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads,
-                                         function_ref<void(const index*, index, index)> visit);
+/// Calls visit(offsets, count, moves) for stretches of so many points along the last loop of the batch, from one to the
+/// next of which tensors move by that. `work`: points of the iteration space at each.
+template <class Visit>
+void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads, const Visit& visit) {
+    index length = 1;
+    index moves[3] = {0, 0, 0};
+    if (!batch.empty()) {
+        length = nest.extents[batch.back()];
+        std::copy_n(nest.of(batch.back()), nest.slots, moves);
+        batch.resize(batch.size() - 1);
+    }
+    visit_points(nest, batch, length, work, threads, [&](const index* at, index first, index count) {
+        const index from[3] = {at[0] + first * moves[0], at[1] + first * moves[1], at[2] + first * moves[2]};
+        visit(from, count, moves);
+    });
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

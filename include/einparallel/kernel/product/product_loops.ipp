@@ -4,8 +4,11 @@
 
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -48,37 +51,31 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {
     return reduction;
 }
 
-EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
+EINPARALLEL_INLINE odometer::loop_list sort_axes(const loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
                                                  gemm_axes& axes) {
     odometer::loop_list batch;
-    const auto is_contiguous_in_sum = [&](std::size_t slot) {
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (nest.of(loop)[slot] == 1 && !nest.in_output(loop)) {
-                return true;
-            }
-        }
-        return false;
-    };
-    nest.sort_by(is_contiguous_in_sum(a_slot) || !is_contiguous_in_sum(b_slot) ? a_slot : b_slot);
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (!nest.in_output(loop)) {
-            axes.k.add(nest.extents[loop], nest.of(loop)[a_slot], nest.of(loop)[b_slot]);
-        }
-    }
-    nest.sort_by(z_slot);
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
         const index* const moves = nest.of(loop);
+        const index extent = nest.extents[loop];
         if (moves[z_slot] == 0) {
-            continue;
-        }
-        if (moves[a_slot] != 0 && moves[b_slot] == 0) {
-            axes.m.add(nest.extents[loop], moves[a_slot], moves[z_slot]);
+            axes.k.add(extent, moves[a_slot], moves[b_slot]);
+        } else if (moves[a_slot] != 0 && moves[b_slot] == 0) {
+            axes.m.add(extent, moves[a_slot], moves[z_slot]);
         } else if (moves[b_slot] != 0 && moves[a_slot] == 0) {
-            axes.n.add(nest.extents[loop], moves[b_slot], moves[z_slot]);
+            axes.n.add(extent, moves[b_slot], moves[z_slot]);
         } else {
             batch.push_back(loop);
         }
     }
+    const auto is_contiguous_in = [&](index gemm_axis::loop::*side) {
+        return any_in(axes.k.loops, [&](const gemm_axis::loop& each) { return each.*side == 1; });
+    };
+    const bool is_as_b = is_contiguous_in(&gemm_axis::loop::second) && !is_contiguous_in(&gemm_axis::loop::first);
+    sort_range(axes.k.loops, [&](const gemm_axis::loop& one, const gemm_axis::loop& other) {
+        const index first = std::abs(one.first) - std::abs(other.first);
+        const index second = std::abs(one.second) - std::abs(other.second);
+        return is_as_b ? (second != 0 ? second : first) > 0 : (first != 0 ? first : second) > 0;
+    });
     axes.m.move_contiguous(false);
     axes.n.move_contiguous(true);
     return batch;
@@ -122,16 +119,6 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
             }
         }
     });
-}
-
-EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads,
-                                         function_ref<void(const index*, index, index)> visit) {
-    index length = 1;
-    if (!batch.empty()) {
-        length = nest.extents[batch.back()];
-        batch.resize(batch.size() - 1);
-    }
-    visit_points(nest, batch, length, work, threads, visit);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

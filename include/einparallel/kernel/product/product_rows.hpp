@@ -24,7 +24,7 @@ class product_rows final : public row_worker {
 public:
     product_rows(void* output, const row_operands& operands, T scale, write_mode mode)
         : row_worker(row_reduction_of<T>(op::sum), output, operands, mode, sums_, width), scale_(scale) {
-        this->reads_any_move_ = true;
+        this->reads_any_move = true;
     }
 
     void accumulate(const std::byte* const* from, const index* moves, index count, bool first) override {

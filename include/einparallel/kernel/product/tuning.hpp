@@ -54,9 +54,6 @@ struct thread_grid {
     index rows = 1;
     index columns = 1;
 
-    [[nodiscard]] index row_of(index thread) const { return thread / columns; }
-    [[nodiscard]] index column_of(index thread) const { return thread % columns; }
-
     /// The grid of so many threads with the least work for the busiest of them, packing of its own rows and columns
     /// included. Columns first where two are equal.
     /// @param row_tile, column_tile rows and columns that are computed together

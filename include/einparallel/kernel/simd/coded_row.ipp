@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -31,19 +32,12 @@ constexpr bool has_coded_row(op_code code) {
            (std::is_integral_v<T> ? is_of_positions : !is_complex<T>::value || stands_in_derivatives(code));
 }
 
-template <class Out, class T>
-row_function row_of_two(auto functor, unsigned numbers) {
-    using Function = decltype(functor);
-    return numbers == 1   ? row_function_of<1, Function, Out, T, T>()
-           : numbers == 2 ? row_function_of<2, Function, Out, T, T>()
-                          : row_function_of<0, Function, Out, T, T>();
-}
-template <class T>
-row_function row_of_choice(unsigned numbers) {
-    return numbers == 2   ? row_function_of<2, choice, T, bool, T, T>()
-           : numbers == 4 ? row_function_of<4, choice, T, bool, T, T>()
-           : numbers == 6 ? row_function_of<6, choice, T, bool, T, T>()
-                          : row_function_of<0, choice, T, bool, T, T>();
+/// Rows of a functor for the arguments that are numbers: none, or one of these sets.
+template <class Function, class Out, class... In, unsigned... Sets>
+row_function row_of_numbers(unsigned numbers, std::integer_sequence<unsigned, Sets...> /*all*/) {
+    row_function found = row_function_of<0, Function, Out, In...>();
+    ((found = numbers == Sets ? row_function_of<Sets, Function, Out, In...>() : found), ...);
+    return found;
 }
 
 /// visit(std::type_identity<T>()) for a type that there are rows of.
@@ -66,7 +60,7 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
     }
     with_coded_element(of, [&]<class T>(std::type_identity<T> /*of*/) {
         if (code == op_code::choice) {
-            found = row_of_choice<T>(numbers);
+            found = row_of_numbers<choice, T, bool, T, T>(numbers, std::integer_sequence<unsigned, 2, 4, 6>());
         } else if (code == op_code::cast) {
             with_coded_element(result, [&]<class To>(std::type_identity<To> /*result*/) {
                 if constexpr (!is_complex<T>::value || is_complex<To>::value) {
@@ -78,12 +72,13 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
                 found = row_function_of<0, position_where, index, T, T, index>();
             }
         }
-        with_functor(op_functors(), code, [&]<class Function>(Function functor) {
+        with_functor(op_functors(), code, [&]<class Function>(Function /*functor*/) {
             if constexpr (has_coded_row<T>(Function::code)) {
                 if constexpr (arity_of(Function::code) == 1) {
                     found = row_function_of<0, Function, T, T>();
                 } else {
-                    found = row_of_two<std::conditional_t<compares(Function::code), bool, T>, T>(functor, numbers);
+                    using Out = std::conditional_t<compares(Function::code), bool, T>;
+                    found = row_of_numbers<Function, Out, T, T>(numbers, std::integer_sequence<unsigned, 1, 2>());
                 }
             }
         });

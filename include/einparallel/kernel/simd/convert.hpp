@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
+#include <einparallel/kernel/simd/vector_half.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -23,9 +24,13 @@ inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_
 /// So many elements, contiguous, of this type as elements of T, of which every one of that type is one.
 template <class T>
 void convert_row(element_type element, T* into, const void* from, index count) {
-    if (is_half_type(element)) {
-        if constexpr (std::is_same_v<T, float>) {
-            widen(element, into, from, count);
+    if constexpr (std::is_same_v<T, float>) {
+        if (is_half_type(element)) {
+            with_half(element, [&]<class Half>(std::type_identity<Half> /*half*/) {
+                with_best_instructions([&](auto set) {
+                    vector_half<Half, set.value>::widen(into, static_cast<const Half*>(from), count);
+                });
+            });
             return;
         }
     }

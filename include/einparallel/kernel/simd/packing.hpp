@@ -34,9 +34,6 @@ using pack_function = void (*)(const void* context, void* into, const void* from
 /// … where elements are packed as they are: tile.unit bytes each, whatever they mean.
 EINPARALLEL_INLINE void pack_panels(const void* context, void* into, const void* from, const packed_block& block);
 
-/// So many halves as floats. @param half  which they are
-EINPARALLEL_INLINE void widen(element_type half, float* into, const void* from, index count);
-
 /// pack_panels() of elements of other types, of so many bytes, as elements of T: convert(row, from, count) does so for
 /// contiguous ones; convert_panel(panel, rows, width), if any, for all rows of a micro-panel of neighbours. Where a
 /// micro-panel's columns are no neighbours, or `repack` is another routine, that packs what is converted.

@@ -2,11 +2,9 @@
 
 #include <einparallel/kernel/simd/packing.hpp>
 
-#include <einparallel/kernel/simd/vector_half.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 
 #include <cstddef>
-#include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -45,13 +43,6 @@ EINPARALLEL_INLINE void pack_panels(const void* /*context*/, void* into, const v
     copy_tile rest = block.tile;
     rest.columns = {columns.into + block.count, columns.from + block.count, columns.count - block.count, 1};
     functions.copy(packed, matrix, rest);
-}
-
-EINPARALLEL_INLINE void widen(element_type half, float* into, const void* from, index count) {
-    with_half(half, [&]<class Half>(std::type_identity<Half> /*half*/) {
-        with_best_instructions(
-            [&](auto set) { vector_half<Half, set.value>::widen(into, static_cast<const Half*>(from), count); });
-    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,7 +3,6 @@
 // operands in place.
 
 #include <einparallel/kernel/gemm_axis.hpp>
-#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_tile.hpp>
@@ -33,24 +32,26 @@ public:
     /// @param tables  uninitialised memory for so many numbers
     /// @param batch  vectors hold points of the batch, along which all three matrices are contiguous, and columns are
     ///               evenly apart
-    /// The call and the tables must outlive this.
-    small_product(const gemm_call<T>& call, index* tables, bool batch = false)
-        : call_(call),
+    /// Axes, scale and tables must outlive this. C is not read unless `add`.
+    small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool batch = false)
+        : axes_(axes),
+          scale_(scale),
+          add_(add),
           a_rows_(tables),
-          b_columns_(a_rows_ + 2 * call.m.size),
-          a_along_(b_columns_ + 2 * call.n.size),
-          along_(reinterpret_cast<small_step*>(a_along_ + 2 * call.k.size)) {
-        gemm_blocks(call.m, call.m.size, a_rows_).take_all();
-        gemm_blocks(call.n, call.n.size, b_columns_).take_all();
-        gemm_blocks(call.k, call.k.size, a_along_).take_all();
+          b_columns_(a_rows_ + 2 * axes.m.size),
+          a_along_(b_columns_ + 2 * axes.n.size),
+          along_(reinterpret_cast<small_step*>(a_along_ + 2 * axes.k.size)) {
+        gemm_blocks(axes.m, axes.m.size, a_rows_).take_all();
+        gemm_blocks(axes.n, axes.n.size, b_columns_).take_all();
+        gemm_blocks(axes.k, axes.k.size, a_along_).take_all();
         if constexpr (std::is_floating_point_v<T>) {
-            const index n = call.n.size;
+            const index n = axes.n.size;
             const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
-            for (index step = 0; step < call.k.size; ++step) {
+            for (index step = 0; step < axes.k.size; ++step) {
                 std::construct_at(along_ + step, small_step{a_along_[step], b_along_[step]});
             }
-            small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, &call.scale};
-            small_.even = even_steps(along_, call.k.size);
+            small_ = {axes.m.size, n, axes.k.size, a_rows_, along_, c_rows_, &scale_};
+            small_.even = even_steps(along_, axes.k.size);
             if (batch) {
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
@@ -58,7 +59,7 @@ public:
                     run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), true>;
                 });
             } else if (contiguous) {
-                choose(call.m.size * call.k.size > 1 ? n : 0);
+                choose(axes.m.size * axes.k.size > 1 ? n : 0);
             }
         }
     }
@@ -71,7 +72,7 @@ public:
             call.a_point = a_step;
             call.b_point = b_step;
             call.c_point = c_step;
-            run_(call, a, b, c, call_.add);
+            run_(call, a, b, c, add_);
             return;
         }
         for (index point = 0; point < points; ++point) {
@@ -81,17 +82,17 @@ public:
 
 private:
     void run_alone(const T* a, const T* b, T* c) const {
-        for (index row = 0; row < call_.m.size; ++row) {
-            for (index column = 0; column < call_.n.size; ++column) {
+        for (index row = 0; row < axes_.m.size; ++row) {
+            for (index column = 0; column < axes_.n.size; ++column) {
                 const T* const left = a + a_rows_[row];
                 const T* const right = b + b_columns_[column];
                 T sum = op::prod(left[a_along_[0]], right[b_along_[0]]);
-                for (index step = 1; step < call_.k.size; ++step) {
+                for (index step = 1; step < axes_.k.size; ++step) {
                     sum = op::sum(sum, op::prod(left[a_along_[step]], right[b_along_[step]]));
                 }
-                sum = call_.scale == T(1) ? sum : op::prod(call_.scale, sum);
+                sum = scale_ == T(1) ? sum : op::prod(scale_, sum);
                 T& into = c[c_rows_[row] + c_columns_[column]];
-                into = call_.add ? op::sum(into, sum) : sum;
+                into = add_ ? op::sum(into, sum) : sum;
             }
         }
     }
@@ -102,7 +103,7 @@ private:
     void choose(index n) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;
-            return supported(set) && n >= lanes && (!call_.add || n % lanes == 0);
+            return supported(set) && n >= lanes && (!add_ || n % lanes == 0);
         };
 #if EINPARALLEL_DETAIL_X86
         if (fits(instruction_set::avx512, 64) && n * element > 64) {
@@ -123,7 +124,9 @@ private:
         }
     }
 
-    const gemm_call<T>& call_;
+    const gemm_axes& axes_;
+    const T& scale_;
+    bool add_;
     small_call small_;
     void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
     // Offsets in the one matrix and in the other.
@@ -131,9 +134,9 @@ private:
     index* b_columns_;
     index* a_along_;
     small_step* along_;
-    index* c_rows_ = a_rows_ + call_.m.size;
-    index* c_columns_ = b_columns_ + call_.n.size;
-    index* b_along_ = a_along_ + call_.k.size;
+    index* c_rows_ = a_rows_ + axes_.m.size;
+    index* c_columns_ = b_columns_ + axes_.n.size;
+    index* b_along_ = a_along_ + axes_.k.size;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

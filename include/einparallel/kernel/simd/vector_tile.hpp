@@ -79,17 +79,11 @@ template <class T>
 
 /// What a lane of a vector of T holds: T, of unsigned numbers, which wrap around; a byte for bool.
 template <class T>
-struct lane_of {
-    using type = T;
-};
+struct lane_of : std::type_identity<T> {};
 template <std::integral T>
-struct lane_of<T> {
-    using type = std::make_unsigned_t<T>;
-};
+struct lane_of<T> : std::make_unsigned<T> {};
 template <>
-struct lane_of<bool> {
-    using type = std::uint8_t;
-};
+struct lane_of<bool> : std::type_identity<std::uint8_t> {};
 
 /// The micro-kernel for T with the instructions of Set; of bool, + is or and · is and.
 template <class T, instruction_set Set>

@@ -255,13 +255,9 @@ EINPARALLEL_INLINE class join_contraction final : public prepared_call {
 public:
     join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {
         ++decisions_made();
+        nest_.sort_by(0);
         if (work.tiles.run != nullptr && !nest_.all_in_output() && !nest_.output_empty && !nest_.sum_empty) {
-            if (std::optional<tiled_loops> tiles = in_tiles(nest_, work.tiles); tiles) {
-                tiles_ = std::make_unique<tiled_loops>(*tiles);
-            }
-        }
-        if (tiles_ == nullptr) {
-            nest_.sort_by(0);
+            tiles_ = in_tiles(nest_, work.tiles);
         }
     }
 
@@ -281,7 +277,7 @@ private:
         if (!has_points(nest_, at, work_.reduction)) {
             return;
         }
-        if (tiles_ != nullptr) {
+        if (tiles_) {
             run_blocked(work_.tiles, tiles_->axes,
                         {nest_, tiles_->batch, at.operands[0].data, x_slot, at.operands[1].data, y_slot, at.output.data,
                          mode_ == write_mode::combine, tiles_->threads, tiles_->threads_inside});
@@ -298,7 +294,7 @@ private:
     const join_work& work_;
     loop_nest nest_;
     write_mode mode_;
-    std::unique_ptr<tiled_loops> tiles_{};
+    std::optional<tiled_loops> tiles_{};
 };
 
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) {

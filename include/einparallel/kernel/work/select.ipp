@@ -40,12 +40,13 @@ public:
             in_output_ = in_output_ || found_in(label, call.output.labels);
             extents_[std::size_t(label)] = 1;
         }
-        block_call around = call;
-        around.extents = {extents_.data(), extents_.size()};
-        around.operands = call.operands.first(1 + count);
-        nest_ = loop_nest(around);
+        nest_ = loop_nest(call, {extents_.data(), extents_.size()}, 1 + count);
         nest_.sort_by(0);
-        choose_row();
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.of(loop)[0] == 1 && nest_.of(loop)[1] == 1 && !moves_tokens(loop)) {
+                row_ = loop;
+            }
+        }
     }
 
     /// Elements of the output are written once each, all of them.
@@ -70,10 +71,7 @@ public:
         if (twice == offsets.end()) {
             return;
         }
-        odometer::loop_list all;
-        for (std::size_t loop = 0; loop < of_tokens.size(); ++loop) {
-            all.push_back(loop);
-        }
+        const odometer::loop_list all = loops_that(of_tokens, [](std::size_t) { return true; });
         std::string named;
         for (index number = 0; named.empty(); ++number) {
             odometer walk(of_tokens, all);
@@ -154,22 +152,11 @@ private:
         return any_in(std::span(moves + 2, nest_.slots - 2), [](index move) { return move != 0; });
     }
 
-    /// The row: a loop that is contiguous in both, and moves no token.
-    void choose_row() {
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (nest_.of(loop)[0] == 1 && nest_.of(loop)[1] == 1 && !moves_tokens(loop)) {
-                row_ = loop;
-            }
-        }
-    }
-
     /// Calls selected(into, from, count) for offsets in the output and in X, many at a time, and others(into, count)
     /// for those in the output where the block lacks what is chosen.
     void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
-        odometer::loop_list outer;
-        for (std::size_t loop = 0; loop + 1 < points.size(); ++loop) {
-            outer.push_back(loop);
-        }
+        const odometer::loop_list outer =
+            loops_that(points, [&](std::size_t loop) { return loop + 1 < points.size(); });
         small_vector<index, 8> still(points.slots, 0);
         const index length = points.size() == 0 ? 1 : points.extents[points.size() - 1];
         const index* const moves = points.size() == 0 ? still.data() : points.of(points.size() - 1);
@@ -236,7 +223,7 @@ private:
     small_vector<index, 16> extents_;
     small_vector<chosen, 4> chosen_;
     loop_nest nest_;
-    std::size_t row_ = no_row;
+    std::size_t row_ = no_row;  ///< a loop that is contiguous in both, and moves no token
     bool in_output_ = false;
 };
 
@@ -251,10 +238,7 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
     }
     const bool fills = loops.fills();
     if (call.mode == write_mode::overwrite && !fills) {
-        small_vector<index, 8> extents;
-        for (const label_id label : call.output.labels) {
-            extents.push_back(call.extents[std::size_t(label)]);
-        }
+        const small_vector<index, 8> extents = extents_of(call, call.output.labels);
         const small_vector<index, 8> none(extents.size(), 0);
         const void* from = work.sum.identity.data();
         index_span strides(none.data(), none.size());

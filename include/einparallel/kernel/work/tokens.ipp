@@ -2,6 +2,7 @@
 // Tokens of a select: read whatever their type, and checked before anything is written.
 
 #include <einparallel/kernel/block_call.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/work/select.hpp>
 #include <einparallel/notation/box.hpp>
@@ -45,17 +46,23 @@ EINPARALLEL_INLINE std::string name_of_token(const block_call& call, const strid
 /// Throws where a token of the operand is outside its dimension.
 EINPARALLEL_INLINE void check_tokens(const block_call& call, const strided_block& token, const data_index& index_of) {
     const std::size_t rank = token.labels.size();
-    small_vector<index, 8> extents(rank);
-    for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-        const label_id label = token.labels[dimension];
-        extents[dimension] = label == no_label ? 1 : call.extents[std::size_t(label)];
+    const small_vector<index, 8> extents = extents_of(call, token.labels);
+    if (any_in(extents, [](index extent) { return extent == 0; })) {
+        return;
     }
-    small_vector<index, 8> at(rank, 0);
+    loop_nest tokens(1 + rank);  // slot 0 is the operand, the others are positions
+    for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+        index* const moves = tokens.add(extents[dimension]);
+        moves[0] = token.strides[dimension];
+        moves[1 + dimension] = 1;
+    }
+    const odometer::loop_list outer = loops_that(tokens, [&](std::size_t loop) { return loop + 1 < rank; });
+    odometer walk(tokens, outer);
+    small_vector<index, 9> at(1 + rank, 0);
     const index length = rank == 0 ? 1 : extents[rank - 1];
     const index stride = rank == 0 ? 0 : token.strides[rank - 1];
-    index offset = 0;
-    for (bool more = all_in(extents, [](index extent) { return extent > 0; }); more;) {
-        const auto* const first = static_cast<const std::byte*>(token.data) + offset * index(index_of.element.bytes);
+    do {
+        const auto* const first = static_cast<const std::byte*>(token.data) + at[0] * index(index_of.element.bytes);
         std::uint64_t largest = 0;
         for_each_token(index_of.element, first, stride, length,
                        [&](index, index value) { largest = std::max(largest, std::uint64_t(value)); });
@@ -67,21 +74,12 @@ EINPARALLEL_INLINE void check_tokens(const block_call& call, const strided_block
                     largest = std::uint64_t(value);
                 }
             });
-            if (rank > 0) {
-                at[rank - 1] = wrong;
-            }
-            throw error("einsum: " + name_of_token(call, token, {at.data(), rank}) + " is " +
+            at.back() = wrong;  // of a scalar nobody asks
+            throw error("einsum: " + name_of_token(call, token, {at.data() + 1, rank}) + " is " +
                         std::to_string(index(largest)) + ", outside the extent " + std::to_string(index_of.extent) +
                         " of " + index_of.name);
         }
-        more = false;
-        for (std::size_t dimension = rank; !more && dimension-- > 1;) {
-            const std::size_t outer = dimension - 1;
-            more = ++at[outer] < extents[outer];
-            offset += more ? token.strides[outer] : -(extents[outer] - 1) * token.strides[outer];
-            at[outer] = more ? at[outer] : 0;
-        }
-    }
+    } while (walk.advance(at.data()));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -69,10 +69,8 @@ public:
           keeps_(std::move(keeps)) {}
 
     void contract(const block_call& call) const { run_(call, *this); }
-    /// How calls like this one, at other addresses too, are computed by the host; null where that is no question.
-    [[nodiscard]] std::unique_ptr<prepared_call> decide(const block_call& call) const {
-        return decide_ == nullptr ? nullptr : decide_(call, *this);
-    }
+    /// Decides how calls like one, at other addresses too, are computed by the host; null where that is no question.
+    [[nodiscard]] decision decider() const { return decide_; }
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
     void combine(index_span extents, void* into, index_span into_strides, const void* from,

@@ -3,6 +3,7 @@
 // 1.
 
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 #include <einparallel/notation/operations/statement_type.hpp>
 
@@ -31,41 +32,25 @@ template <bool IfTrue, class E, class Condition>
 auto divided_where(const E& node, const Condition& /*condition*/) {
     return node;
 }
-template <bool IfTrue, class Function, class... Arguments, class Condition>
-    requires divides_integers<join_node<Function, Arguments...>>
-auto divided_where(const join_node<Function, Arguments...>& node, const Condition& condition) {
-    const auto each = [&](const auto& argument) { return divided_where<IfTrue>(argument, condition); };
-    using Value = typename join_node<Function, Arguments...>::value_type;
-    if constexpr (role_of<Function>() == type_role::divides && std::is_integral_v<Value>) {
-        const auto divisor = each(argument<1>(node.arguments));
-        using Divisor = typename std::remove_const_t<decltype(divisor)>::value_type;
-        const constant<Divisor> one(1);
-        const auto guarded = [&] {
-            if constexpr (IfTrue) {
-                return make_join(choice{}, condition, divisor, one);
-            } else {
-                return make_join(choice{}, condition, one, divisor);
-            }
-        }();
-        return make_join(node.function, each(argument<0>(node.arguments)), guarded);
-    } else {
-        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return make_join(node.function, each(argument<Position>(node.arguments))...);
+template <bool IfTrue, class E, class Condition>
+    requires divides_integers<E>
+auto divided_where(const E& node, const Condition& condition) {
+    return rebuilt(node, [&](const auto& each) { return divided_where<IfTrue>(each, condition); });
+}
+template <bool IfTrue, class Function, class A, class B, class Condition>
+    requires(role_of<Function>() == type_role::divides &&
+             std::is_integral_v<typename join_node<Function, A, B>::value_type>)
+auto divided_where(const join_node<Function, A, B>& node, const Condition& condition) {
+    const auto divisor = divided_where<IfTrue>(argument<1>(node.arguments), condition);
+    const constant<typename std::remove_const_t<decltype(divisor)>::value_type> one(1);
+    const auto guarded = [&] {
+        if constexpr (IfTrue) {
+            return make_join(choice{}, condition, divisor, one);
+        } else {
+            return make_join(choice{}, condition, one, divisor);
         }
-        (std::index_sequence_for<Arguments...>{});
-    }
-}
-template <bool IfTrue, class Op, class Over, class Inner, class Condition>
-    requires divides_integers<Inner>
-auto divided_where(const reduce_node<Op, Over, Inner>& node, const Condition& condition) {
-    auto inner = divided_where<IfTrue>(node.inner, condition);
-    return reduce_node<Op, Over, decltype(inner)>(node.op, std::move(inner));
-}
-template <bool IfTrue, class Function, class Over, class Inner, class Condition>
-    requires divides_integers<Inner>
-auto divided_where(const row_node<Function, Over, Inner>& node, const Condition& condition) {
-    auto inner = divided_where<IfTrue>(node.inner, condition);
-    return row_node<Function, Over, decltype(inner)>(std::move(inner));
+    }();
+    return make_join(node.function, divided_where<IfTrue>(argument<0>(node.arguments), condition), guarded);
 }
 
 }  // namespace einparallel::detail

@@ -23,17 +23,7 @@ auto is_less(const auto& a, const auto& b) {
                          make_join(less{}, a, make_join(converted_to<A>{}, b)));
     }
 }
-/// a or b without its sign, as the unsigned type U.
-template <class T, class U>
-auto size_as(const auto& a) {
-    if constexpr (std::is_signed_v<T>) {
-        const auto bits = make_join(converted_to<U>{}, a);
-        return make_join(choice{}, make_join(less{}, a, constant<T>(0)), make_join(negate{}, bits), bits);
-    } else {
-        return a;
-    }
-}
-/// x, or −x where a is negative, as a signed type.
+/// x, or −x where a is negative, as the type T.
 template <class T, class A>
 auto with_sign_of(const auto& a, const auto& x) {
     const auto value = make_join(converted_to<T>{}, x);
@@ -41,6 +31,15 @@ auto with_sign_of(const auto& a, const auto& x) {
         return make_join(choice{}, make_join(less{}, a, constant<A>(0)), make_join(negate{}, value), value);
     } else {
         return value;
+    }
+}
+/// a or b without its sign, as the unsigned type U.
+template <class T, class U>
+auto size_as(const auto& a) {
+    if constexpr (std::is_signed_v<T>) {
+        return with_sign_of<U, T>(a, a);
+    } else {
+        return a;
     }
 }
 /// A function of two such integers; T: the signed one's type.

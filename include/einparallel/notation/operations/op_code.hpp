@@ -116,6 +116,8 @@ struct operation {
           derivatives{by_a, by_b, by_c} {}
 };
 
+/// Of log(eᵃ + …): g times the share that eᵃ has of the sum.
+inline constexpr std::string_view logaddexp_by_a = "z -inf == 0 g a z == 1 a z - exp where * where";
 inline constexpr auto operations = [] {
     using enum op_code;
     using enum type_role;
@@ -158,7 +160,7 @@ inline constexpr auto operations = [] {
          "a 0 == 0 g y a log * conj * where"},
         {angle, "atan2", 2, fractions, real, 15, false, "g b a a * b b * + / *", "g a neg a a * b b * + / *"},
         {shifted_exponential, "exp-", 2, fractions, fractional, 15, true, "g z *"},  // a softmax has no ∂/∂b
-        {logaddexp, "logaddexp", 2, fractions, real, 30, true, "z -inf == 0 g a z == 1 a z - exp where * where",
+        {logaddexp, "logaddexp", 2, fractions, real, 30, true, logaddexp_by_a,
          "z -inf == 0 g b z == 1 b z - exp where * where"},
         {less, "<", 2, compares, ordered, 8},
         {less_equal, "<=", 2, compares, ordered, 8},
@@ -171,13 +173,12 @@ inline constexpr auto operations = [] {
     });
 }();
 
-static_assert([] {
-    bool in_order = operations.size() == std::size_t(op_code::position) + 1;
-    for (std::size_t number = 0; number < operations.size(); ++number) {
-        in_order = in_order && std::size_t(operations[number].code) == number;
-    }
-    return in_order;
-}());
+/// Each row of a table stands at the number of what it is of.
+constexpr bool are_in_order(const auto& rows, auto of) {
+    std::size_t next = 0;
+    return std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return std::size_t(row.*of) == next++; });
+}
+static_assert(are_in_order(operations, &operation::code) && operations.size() == std::size_t(op_code::position) + 1);
 constexpr const operation& operation_of(op_code code) {
     return operations[std::size_t(code)];
 }
@@ -199,21 +200,14 @@ struct reduction_row {
     op_code distributed = op_code::opaque;  ///< the ⊗ that distributes over it in every operand
     std::string_view derivative{};
 };
-inline constexpr auto reductions =
-    std::to_array<reduction_row>({{reduction::unknown, "reduce"},
-                                  {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
-                                  {reduction::prod, "prod", op_code::multiply},
-                                  {reduction::max, "max", op_code::larger, op_code::add},
-                                  {reduction::min, "min", op_code::smaller, op_code::add},
-                                  {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add,
-                                   "z -inf == 0 g a z == 1 a z - exp where * where"}});
-static_assert([] {
-    bool in_order = true;
-    for (std::size_t number = 0; number < reductions.size(); ++number) {
-        in_order = in_order && std::size_t(reductions[number].by) == number;
-    }
-    return in_order;
-}());
+inline constexpr auto reductions = std::to_array<reduction_row>(
+    {{reduction::unknown, "reduce"},
+     {reduction::sum, "sum", op_code::add, op_code::multiply, "g"},
+     {reduction::prod, "prod", op_code::multiply},
+     {reduction::max, "max", op_code::larger, op_code::add},
+     {reduction::min, "min", op_code::smaller, op_code::add},
+     {reduction::logsumexp, "logsumexp", op_code::logaddexp, op_code::add, logaddexp_by_a}});
+static_assert(are_in_order(reductions, &reduction_row::by));
 constexpr const reduction_row& reduction_row_of(reduction by) {
     return reductions[std::size_t(by)];
 }

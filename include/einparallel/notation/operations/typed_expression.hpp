@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/leaves.hpp>
 #include <einparallel/notation/operations/guarded_division.hpp>
 #include <einparallel/notation/operations/mixed_signs.hpp>
 #include <einparallel/notation/operations/operators.hpp>
@@ -42,16 +43,12 @@ using real_like =
                        real_part_t<T>>;
 
 template <class T, class E>
-auto typed(const E& node);
+decltype(auto) typed(const E& node);
 
 /// An expression as a statement of its own.
 template <class E>
-auto typed_alone(const E& node) {
-    if constexpr (std::is_void_v<own_type<E>>) {
-        return node;
-    } else {
-        return typed<own_type<E>>(node);
-    }
+decltype(auto) typed_alone(const E& node) {
+    return typed<own_type<E>>(node);
 }
 
 template <class T, class Operand, class Labels>
@@ -82,10 +79,7 @@ auto typed_node(const join_node<Function, Arguments...>& node) {
         (std::index_sequence_for<Arguments...>{});
     };
     if constexpr (role == type_role::foreign) {
-        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return value_as<T>(make_join(node.function, typed_alone(argument<Position>(node.arguments))...));
-        }
-        (std::index_sequence_for<Arguments...>{});
+        return value_as<T>(rebuilt(node, [](const auto& each) { return typed_alone(each); }));
     } else if constexpr (role == type_role::compares || (role == type_role::divides && are_integers<Arguments...>)) {
         return with(std::type_identity<ordered_type<counted_type<Arguments...>, Arguments>>()...);
     } else if constexpr (role == type_role::orders && std::is_integral_v<T>) {
@@ -122,8 +116,7 @@ auto typed_node(const reduce_node<Op, Over, Inner>& node) {
     using As =
         std::conditional_t<role == type_role::foreign, own_type<Inner>,
                            std::conditional_t<role == type_role::orders, ordered_type<real_like<T, Inner>, Inner>, T>>;
-    auto inner = typed<As>(node.inner);
-    return value_as<T>(reduce_node<Op, Over, decltype(inner)>(node.op, std::move(inner)));
+    return value_as<T>(rebuilt(node, [](const Inner& inner) { return typed<As>(inner); }));
 }
 template <class T, class Over, class Function, class X, class Ranks>
 auto typed_node(const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks>>& node) {
@@ -132,16 +125,16 @@ auto typed_node(const reduce_node<ranked_sum, Over, join_node<Function, X, Ranks
 }
 template <class T, class Function, class Over, class Inner>
 auto typed_node(const row_node<Function, Over, Inner>& node) {
-    auto inner =
-        typed<std::conditional_t<std::is_same_v<Function, softmax_function>, real_like<T, Inner>, T>>(node.inner);
-    return value_as<T>(row_node<Function, Over, decltype(inner)>(std::move(inner)));
+    using As = std::conditional_t<std::is_same_v<Function, softmax_function>, real_like<T, Inner>, T>;
+    return value_as<T>(rebuilt(node, [](const Inner& inner) { return typed<As>(inner); }));
 }
 
-/// The expression with all values in the type, but those that have a type of their own.
+/// The expression with all values in the type, but those that have a type of their own; itself where they are. Void:
+/// no value is an element.
 template <class T, class E>
-auto typed(const E& node) {
-    if constexpr (is_in<T, E>) {
-        return node;
+decltype(auto) typed(const E& node) {
+    if constexpr (std::is_void_v<T> || is_in<T, E>) {
+        return (node);
     } else {
         return typed_node<T>(node);
     }

@@ -62,7 +62,14 @@ struct cost_table {
     std::vector<std::shared_ptr<const state_classes>> classes;
     std::shared_ptr<const std::vector<double>> cost;
 
-    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
+    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const {
+        std::size_t cell = 0;
+        for (std::size_t position = 0; position < scope.size(); ++position) {
+            const auto state = std::size_t(states[scope[position]]);
+            cell = cell * classes[position]->count + std::size_t(classes[position]->of_state[state]);
+        }
+        return (*cost)[cell];
+    }
 };
 
 /// A sum of terms over variables: costs by state, and tables. All costs are finite and not negative. Equal tables are

@@ -15,15 +15,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE double cost_table::at(std::span<const int> states) const {
-    std::size_t cell = 0;
-    for (std::size_t position = 0; position < scope.size(); ++position) {
-        const auto state = std::size_t(states[scope[position]]);
-        cell = cell * classes[position]->count + std::size_t(classes[position]->of_state[state]);
-    }
-    return (*cost)[cell];
-}
-
 EINPARALLEL_INLINE class elimination {
 public:
     elimination(const cost_sum& sum, std::size_t limit, effort_count* effort)
