@@ -99,9 +99,9 @@ public:
     /// Number of ranks.
     [[nodiscard]] int size() const { return payload().size(); }
 
-    /// Called on this rank from inside the contractions of later runs, every few hundred microseconds at most, on the
-    /// thread that called run: for the application's own progress. It must call nothing collective on this context;
-    /// what it throws is this rank's failure, as a functor's. An empty function: none. Local.
+    /// Called on this rank from inside the contractions of later runs, every 200 microseconds at most, on the thread
+    /// that called run: for the application's own progress. It must call nothing collective of the library; what it
+    /// throws is this rank's failure, as a functor's. An empty function: none. Local.
     /// @throws error while this context runs a plan
     EINPARALLEL_INLINE void on_progress(std::function<void()> function) {
         const detail::exclusive guard(*state(), "on_progress");

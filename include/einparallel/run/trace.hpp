@@ -35,7 +35,7 @@ public:
     /// Seconds of the run and means over the ranks: arithmetic, and the rank with most in units of it (imbalance);
     /// reading of inputs; transfers, and the share of them that no rank waited for (hidden); waiting for messages
     /// (exposed); agreement, after the run and before it; the rest, where it is more than 3 %. Then, by vertex,
-    /// arithmetic of all ranks and the bytes that the plan foretold and the run counted.
+    /// arithmetic, a mean too, and the bytes that the plan foretold and the run counted.
     EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
 
     // For the executor.
