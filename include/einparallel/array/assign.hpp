@@ -51,11 +51,14 @@ auto listed_leaves(const E& right) {
 
 // --- one vertex that computes the output element by element from arrays and views
 
+template <class Leaf>
+inline constexpr bool is_joined_leaf = requires {
+    &Leaf::operand_type::joined;
+};
 /// Some operand is joined.
 template <class E>
-inline constexpr bool has_joined = []<class... Leaves>(type_list<Leaves...> /*all*/) {
-    return (requires { &Leaves::operand_type::joined; } || ...);
-}(leaves_t<E>{});
+inline constexpr bool has_joined =
+    []<class... Leaves>(type_list<Leaves...> /*all*/) { return (is_joined_leaf<Leaves> || ...); }(leaves_t<E>{});
 
 template <class Statement, class Out, class E>
 inline constexpr bool is_elementwise = E::is_flat && !has_joined<E> && !Statement::template aggregates<E> &&

@@ -47,7 +47,9 @@ struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest..
 template <const auto& Table>
 inline constexpr auto table_names = [] {
     std::array<std::string_view, Table.names.size()> names{};
-    std::transform(Table.names.begin(), Table.names.end(), names.begin(), [](auto& name) { return name.view(); });
+    for (std::size_t label = 0; label < names.size(); ++label) {
+        names[label] = Table.names[label].view();
+    }
     return names;
 }();
 

@@ -157,6 +157,9 @@ EINPARALLEL_INLINE distribution cut_along(const std::vector<index>& bounds, cons
 /// A tensor that one rank holds whole: where an array of the root rests before it is scattered.
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root);
 
+/// (Declared here, too: a friend's declaration alone does not make it visible in a shared library.)
+EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b);
+
 namespace EINPARALLEL_DETAIL {
 
 /// The mesh, its labels being numbers of dimensions, that has these boxes for its blocks, uneven ones with cut points;
