@@ -112,7 +112,11 @@ struct labels_of_statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        return std::size_t(std::count(set.begin(), set.end(), true));
+        std::size_t labels = 0;
+        for (const bool is_in : set) {
+            labels += is_in ? 1 : 0;
+        }
+        return labels;
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});

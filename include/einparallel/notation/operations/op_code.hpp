@@ -176,7 +176,12 @@ inline constexpr auto operations = [] {
 /// Each row of a table stands at the number of what it is of.
 constexpr bool are_in_order(const auto& rows, auto of) {
     std::size_t next = 0;
-    return std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return std::size_t(row.*of) == next++; });
+    for (const auto& row : rows) {
+        if (std::size_t(row.*of) != next++) {
+            return false;
+        }
+    }
+    return true;
 }
 static_assert(are_in_order(operations, &operation::code) && operations.size() == std::size_t(op_code::position) + 1);
 constexpr const operation& operation_of(op_code code) {
