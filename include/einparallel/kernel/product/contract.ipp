@@ -73,16 +73,18 @@ private:
     write_mode mode_;
 };
 
-/// How products are computed.
-template <Element T>
-std::unique_ptr<prepared_call> decided_product(const block_call& call, T scale) {
+/// How products with elements of type T are computed.
+template <class T>
+std::unique_ptr<prepared_call> decided_product(const block_call& call, const kernel& of) {
+    using S = summed_as_t<T>;
+    const auto scale = static_cast<S>(number_of<T>(of.as<product_work>()->scale));
     if (call.operands.size() != 2) {
-        return std::make_unique<rows_contraction<T>>(call, scale);
+        return std::make_unique<rows_contraction<S>>(call, scale);
     }
-    if (are_of<T>(call) && few_loops(call).fits) {
-        return std::make_unique<product_of_few_points<T>>(call, scale);
+    if (are_of<S>(call) && few_loops(call).fits) {
+        return std::make_unique<product_of_few_points<S>>(call, scale);
     }
-    return std::make_unique<pair_contraction<T>>(call, scale);
+    return std::make_unique<pair_contraction<S>>(call, scale);
 }
 
 template <class T>
@@ -120,10 +122,7 @@ std::shared_ptr<const kernel> make_product_kernel(T scale, std::span<const eleme
         [](const block_call& call, const kernel& of) {
             contract_product<T>(call, number_of<T>(of.as<product_work>()->scale));
         },
-        kept_functors{},
-        [](const block_call& call, const kernel& of) {
-            return decided_product(call, static_cast<summed_as_t<T>>(number_of<T>(of.as<product_work>()->scale)));
-        });
+        kept_functors{}, &decided_product<T>);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
