@@ -1,6 +1,6 @@
 # What the rooms of the test tree call. Sources are relative to the caller's folder.
 #
-# Programs are built with -Og in a release build, which takes the compiler less than half of the time; with OPTIMIZED,
+# Programs are built with -O0 in a release build, which takes the compiler less than half of the time; with OPTIMIZED,
 # where their own loops take longer than that, with -O1. With UNITS <n> the sources are compiled n at a time: what each
 # of them would compile anew, the planner above all, is compiled once for all of them (with -DEINPARALLEL_TEST_UNITS=OFF
 # each by itself, which is sooner done where one test changes again and again).
@@ -28,6 +28,7 @@ find_package(doctest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 
 option(EINPARALLEL_TEST_UNITS "Compile tests of one program together" ON)
+option(EINPARALLEL_TEST_LONG "Try all cases of the random suites, as check_long does; else a part of them" OFF)
 set(einparallel_test_dir "${PROJECT_SOURCE_DIR}/test")
 
 # The tests look at internals too, which a shared library hides.
@@ -45,7 +46,10 @@ endif()
 add_library(einparallel_test_base INTERFACE)
 target_include_directories(einparallel_test_base INTERFACE "${einparallel_test_dir}")
 target_link_libraries(einparallel_test_base INTERFACE einparallel_warnings doctest::doctest Eigen3::Eigen)
-target_compile_definitions(einparallel_test_base INTERFACE EINPARALLEL_TEST_DIR="${einparallel_test_dir}")
+target_compile_definitions(
+    einparallel_test_base INTERFACE EINPARALLEL_TEST_DIR="${einparallel_test_dir}"
+                                    $<$<BOOL:${EINPARALLEL_TEST_LONG}>:EINPARALLEL_TEST_LONG=1>
+)
 
 add_library(einparallel_test_main OBJECT "${einparallel_test_dir}/support/main.cpp")
 target_compile_features(einparallel_test_main PRIVATE cxx_std_20)
@@ -113,8 +117,8 @@ function(einparallel_test_properties test ranks)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()
-    if(NOT EINPARALLEL_SANITIZERS STREQUAL "")
-        math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
+    if(EINPARALLEL_TEST_LONG OR NOT EINPARALLEL_SANITIZERS STREQUAL "")
+        math(EXPR arg_TIMEOUT "15 * ${arg_TIMEOUT}")
     endif()
     set_tests_properties(
         ${test} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
@@ -122,11 +126,21 @@ function(einparallel_test_properties test ranks)
     )
 endfunction()
 
+# What the library calls of std:: is in unoptimised units too, and a linker keeps the first of equals: that must be the
+# optimised library's, which therefore comes first, as a whole.
+include(CheckLinkerFlag)
+check_linker_flag(CXX "LINKER:--whole-archive,--no-whole-archive" EINPARALLEL_LINKER_TAKES_WHOLE_ARCHIVES)
 function(einparallel_compilation target optimized units)
-    if(NOT optimized)
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
-    else()
+    if(optimized)
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    else()
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+        if(EINPARALLEL_LINKER_TAKES_WHOLE_ARCHIVES)
+            target_link_options(
+                ${target} PRIVATE
+                "LINKER:--whole-archive,$<TARGET_FILE:${einparallel_test_library}core>,--no-whole-archive"
+            )
+        endif()
     endif()
     if(units AND EINPARALLEL_TEST_UNITS)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${units})

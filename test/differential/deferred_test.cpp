@@ -338,8 +338,8 @@ TEST_CASE("recorded einsums, statements and chains agree with scalar loops under
     }
     CHECK_MESSAGE(seen.missing().empty(), "not covered: ", seen.missing());
     if (some == all) {
-        CHECK(seen.at("kind", "einsum") >= 300 / parts);
-        CHECK(seen.at("kind", "at indices") >= 36 * std::min(most_draws, 18) / parts - 18);
+        CHECK(seen.at("kind", "einsum") >= 300 / written_every / parts);
+        CHECK(seen.at("kind", "at indices") >= 36 * std::min(most_draws, 18) / written_every / parts - 18);
     }
     CHECK((bytes > 0) == (world.size() > 1));
     if (world.rank() == 0) {

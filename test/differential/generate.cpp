@@ -1,4 +1,5 @@
-// Writes the translation units of the differential test: generate <folder> <immediate parts> <deferred parts>.
+// Writes the translation units of the differential test: generate <folder> <every> <immediate units> <deferred units>.
+// Of so many cases one is written, in <kind>_<unit>.cpp; those with functors are in deferred_functors.cpp.
 // The same units on every machine: the seed is fixed, and so are the random numbers (random.hpp).
 
 #include "random.hpp"
@@ -145,39 +146,42 @@ private:
     random_numbers& random_;
 };
 
-void write_part(const std::string& folder, const std::string& kind, std::size_t part,
-                const std::vector<written_case>& cases, int first_number) {
-    std::ofstream file(folder + "/" + kind + "_" + std::to_string(part) + ".cpp");
+/// A case with its number among all of its kind, from which its values are drawn.
+struct numbered_case : written_case {
+    int number = 0;
+};
+
+void write_unit(const std::string& folder, const std::string& kind, const std::string& unit,
+                const std::vector<numbered_case>& cases) {
+    std::ofstream file(folder + "/" + kind + "_" + unit + ".cpp");
     const std::string room = kind + "_room";
     file << "// Written by generate.cpp.\n#include <differential/" << room << ".hpp>\n\nnamespace differential {\n\n"
          << "EINPARALLEL_LABELS(i, j, k, l, m, n, s, t);\n\n";
-    int number = first_number;
-    for (const written_case& each : cases) {
-        file << "static void run_" << number++ << "(" << room << "& r) {\n" << each.body << "}\n\n";
+    for (const numbered_case& each : cases) {
+        file << "static void run_" << each.number << "(" << room << "& r) {\n" << each.body << "}\n\n";
     }
     file << "static const test_case<" << room << "> all[] = {\n";
-    number = first_number;
-    for (const written_case& each : cases) {
-        file << "    {" << number << ", " << quoted(each.text) << ",\n     " << quoted(each.truth) << ", "
+    for (const numbered_case& each : cases) {
+        file << "    {" << each.number << ", " << quoted(each.text) << ",\n     " << quoted(each.truth) << ", "
              << quoted(each.extents) << ", " << quoted(each.types) << ", " << quoted(each.outputs) << ", "
-             << (each.exact ? "true" : "false") << ", " << quoted(each.notes) << ", &run_" << number << ", "
+             << (each.exact ? "true" : "false") << ", " << quoted(each.notes) << ", &run_" << each.number << ", "
              << each.draws << "},\n";
-        ++number;
     }
-    file << "};\n\ntest_part<" << room << "> " << kind << "_part_" << part << "();\ntest_part<" << room << "> " << kind
-         << "_part_" << part << "() {\n    return {all, " << cases.size() << "};\n}\n\n}  // namespace differential\n";
+    file << "};\n\ntest_part<" << room << "> " << kind << "_part_" << unit << "();\ntest_part<" << room << "> " << kind
+         << "_part_" << unit << "() {\n    return {all, " << cases.size() << "};\n}\n\n}  // namespace differential\n";
 }
 
-void write_list(const std::string& folder, const std::string& kind, std::size_t parts) {
+void write_list(const std::string& folder, const std::string& kind, const std::vector<std::string>& units, int every) {
     std::ofstream file(folder + "/" + kind + "_list.hpp");
     const std::string part = "test_part<" + kind + "_room>";
-    file << "#pragma once\n// Written by generate.cpp.\n\nnamespace differential {\n\n";
-    for (std::size_t number = 0; number < parts; ++number) {
-        file << part << " " << kind << "_part_" << number << "();\n";
+    file << "#pragma once\n// Written by generate.cpp.\n\nnamespace differential {\n\n"
+         << "/// Of so many cases one was written.\ninline constexpr int written_every = " << every << ";\n\n";
+    for (const std::string& unit : units) {
+        file << part << " " << kind << "_part_" << unit << "();\n";
     }
     file << "\ninline std::vector<" << part << "> " << kind << "_parts() {\n    return {\n";
-    for (std::size_t number = 0; number < parts; ++number) {
-        file << "        " << kind << "_part_" << number << "(),\n";
+    for (const std::string& unit : units) {
+        file << "        " << kind << "_part_" << unit << "(),\n";
     }
     file << "    };\n}\n\n}  // namespace differential\n";
 }
@@ -302,27 +306,40 @@ std::vector<written_case> taken_out(std::vector<written_case>& of, bool (*chosen
     return found;
 }
 
-int write_all(const std::string& folder, const std::string& kind, const std::vector<std::vector<written_case>>& parts,
-              std::size_t expected_parts) {
-    if (parts.size() != expected_parts) {
-        std::cerr << "generate: " << kind << " has " << parts.size() << " parts, the build expects " << expected_parts
-                  << "\n";
-        return EXIT_FAILURE;
-    }
+/// Each part of the cases goes into one of the units, in turn; those with functors into one of their own.
+void write_all(const std::string& folder, const std::string& kind, const std::vector<std::vector<written_case>>& parts,
+               int every, std::size_t units) {
+    std::vector<std::vector<numbered_case>> chosen(units);
+    std::vector<numbered_case> functors;
     int number = 0;
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-        write_part(folder, kind, part, parts[part], number);
-        number += static_cast<int>(parts[part].size());
+    std::size_t unit = 0;
+    for (const std::vector<written_case>& part : parts) {
+        const bool has_functors = kind == "deferred" && !part.empty() && calls_functor(part.front());
+        std::vector<numbered_case>& made = has_functors ? functors : chosen[unit++ % units];
+        for (const written_case& each : part) {
+            if (number % every == 0) {
+                made.push_back({each, number});
+            }
+            ++number;
+        }
     }
-    write_list(folder, kind, parts.size());
-    return EXIT_SUCCESS;
+    std::vector<std::string> names;
+    for (unit = 0; unit < units; ++unit) {
+        names.push_back(std::to_string(unit));
+        write_unit(folder, kind, names.back(), chosen[unit]);
+    }
+    if (!functors.empty()) {
+        names.emplace_back("functors");
+        write_unit(folder, kind, names.back(), functors);
+    }
+    write_list(folder, kind, names, every);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        std::cerr << "usage: generate <folder> <immediate parts> <deferred parts>\n";
+    if (argc != 5) {
+        std::cerr << "usage: generate <folder> <every> <immediate units> <deferred units>\n";
         return EXIT_FAILURE;
     }
     suite cases;
@@ -385,7 +402,8 @@ int main(int argc, char** argv) {
     append(deferred[2], taken_out(deferred.back(), calls_functor));
 
     const std::string folder = argv[1];
-    const int failed = write_all(folder, "immediate", immediate, static_cast<std::size_t>(std::atoi(argv[2]))) +
-                       write_all(folder, "deferred", deferred, static_cast<std::size_t>(std::atoi(argv[3])));
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    const int every = std::atoi(argv[2]);
+    write_all(folder, "immediate", immediate, every, static_cast<std::size_t>(std::atoi(argv[3])));
+    write_all(folder, "deferred", deferred, every, static_cast<std::size_t>(std::atoi(argv[4])));
+    return EXIT_SUCCESS;
 }

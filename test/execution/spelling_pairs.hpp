@@ -291,14 +291,21 @@ constexpr run_case pair_case() {
     using out = typename decltype(drawn_output<3 * A + 5 * B + 1, nth_type<A>, nth_type<B>>())::type;
     return &product_case<(A + B) % 2 == 0, form, out, nth_type<A>, nth_type<B>>::run;
 }
-/// Those whose first operand is one of five types.
-template <std::size_t First, std::size_t... Number>
-constexpr auto pairs_from(std::index_sequence<Number...> /*pairs*/) {
-    return std::array{pair_case<First + Number / all_types::count, Number % all_types::count>()...};
+/// Of so many cases one is compiled: each type has its turn as each operand where this does not divide their number.
+#if defined(EINPARALLEL_TEST_EVERY)
+inline constexpr std::size_t every = EINPARALLEL_TEST_EVERY;
+#else
+inline constexpr std::size_t every = 1;
+#endif
+template <std::size_t... Number>
+constexpr auto pairs_from(std::index_sequence<Number...> /*pairs*/, auto pair) {
+    return std::array{pair_case<pair(Number) / all_types::count, pair(Number) % all_types::count>()...};
 }
 /// Pairs of so many types from this one on, and all types.
 template <std::size_t First, std::size_t Count>
-inline constexpr auto pairs_of = pairs_from<First>(std::make_index_sequence<Count * all_types::count>());
+inline constexpr auto pairs_of =
+    pairs_from(std::make_index_sequence<(Count * all_types::count + every - 1) / every>(),
+               [](std::size_t number) { return First * all_types::count + number * every; });
 
 /// Each of the cases in turn.
 template <std::size_t Count>

@@ -2,6 +2,8 @@
 
 #include <einparallel/order/contraction_order.hpp>
 
+#include <support/long_suite.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -213,7 +215,7 @@ TEST_CASE("contraction_order multiplies tensors that share nothing where that is
 
 TEST_CASE("contraction_order: greedy and annealed orders are full orders, and what they say of their cost is so") {
     std::mt19937 random(12);
-    for (int repetition = 0; repetition < 200; ++repetition) {
+    for (int repetition = 0; repetition < ep::testing::tried_cases(1000); ++repetition) {
         CAPTURE(repetition);
         const network net = random_network(random, 3 + random() % 10, 1 + random() % 20, repetition % 7 == 0);
         const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
@@ -253,7 +255,8 @@ TEST_CASE("contraction_order: exact for twelve operands, so never worse than gre
 TEST_CASE("contraction_order: hundreds of operands, never worse than greedy, often better, always the same") {
     std::mt19937 random(14);
     int better = 0;
-    for (std::size_t repetition = 0; repetition < 6; ++repetition) {
+    const int networks = std::min(ep::testing::tried_cases(60), 6);
+    for (std::size_t repetition = 0; repetition < static_cast<std::size_t>(networks); ++repetition) {
         CAPTURE(repetition);
         const network net = repetition % 3 == 0 ? random_network(random, 300, 350)
                                                 : random_tensor_network(random, 13 + 26 * repetition, 10 * repetition);
@@ -264,7 +267,7 @@ TEST_CASE("contraction_order: hundreds of operands, never worse than greedy, oft
         better += found.operations < greedy.operations ? 1 : 0;
         CHECK(order == contraction_order(net.operands, net.output, net.extents));
     }
-    CHECK(better > 2);
+    CHECK(better > networks / 3);
 }
 
 TEST_CASE("contraction_order: annealing finds on seven by seven lattices what a greedy run misses") {
@@ -351,7 +354,7 @@ TEST_CASE("contraction_order: a matrix chain of ten is cut as the textbook cuts 
 
 TEST_CASE("contraction_order: labels beyond one word, operands beyond the exact limit, disconnected parts") {
     std::mt19937 random(10);
-    for (int repetition = 0; repetition < 25; ++repetition) {
+    for (int repetition = 0; repetition < ep::testing::tried_cases(100); ++repetition) {
         CAPTURE(repetition);
         const std::size_t operands = 5 + random() % 40;
         const network net = random_network(random, operands, 70 + random() % 100);

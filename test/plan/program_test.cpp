@@ -10,6 +10,7 @@
 #include <einparallel/search/partition.hpp>
 
 #include <support/check_programs.hpp>
+#include <support/long_suite.hpp>
 #include <support/play.hpp>
 
 #include <doctest/doctest.h>
@@ -395,7 +396,8 @@ TEST_CASE("plans that leave sums pending compute what scalar loops compute, and 
     test::random_graphs random(24);
     figures seen;
     constexpr int processes[] = {2, 3, 4, 5, 6, 7, 8, 12};
-    for (int trial = 0; trial < 2500; ++trial) {
+    const int graphs = tried_cases(10000);
+    for (int trial = 0; trial < graphs; ++trial) {
         options asked{.processes = processes[trial % 8],
                       .objective = trial % 3 == 0 ? objective::time : objective::bytes,
                       .powers_of_two = trial % 11 == 0,
@@ -421,9 +423,9 @@ TEST_CASE("plans that leave sums pending compute what scalar loops compute, and 
     }
     MESSAGE(seen.plans << " plans: " << seen.pending << " sums left pending, " << seen.carried_on << " carried on, "
                        << seen.added_up << " sums of several");
-    CHECK(seen.pending > 100);
-    CHECK(seen.carried_on > 2);
-    CHECK(seen.added_up > 10);
+    CHECK(seen.pending > graphs / 25);
+    CHECK(seen.carried_on > 0);
+    CHECK(seen.added_up > graphs / 250);
 }
 
 TEST_CASE("plans with uneven blocks compute what scalar loops compute, and send what they say") {

@@ -3,6 +3,7 @@
 
 #include <plan/random_constraints.hpp>
 #include <plan/random_graph.hpp>
+#include <support/long_suite.hpp>
 
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
@@ -609,6 +610,7 @@ struct outcome {
     int exact = 0;
     int loose = 0;  ///< bounds of searches that were broken off, below the cost of their plans
     int refused = 0;
+    int tried = 0;
     int left = 0;  ///< plans that leave sums pending
     int won = 0;   ///< of these and others, that cost less than all plans that do not
 };
@@ -617,10 +619,12 @@ struct outcome {
 /// charges each its part, and the plan may cost more. It is then not called exact.
 outcome compare_with_brute_force(const trials& of) {
     constexpr int few_processes[] = {2, 3, 4, 6, 8, 11};
+    const int wanted = testing::tried_cases(of.graphs);
     test::random_graphs random(of.seed);
     outcome made;
+    made.tried = wanted;
     int compared = 0;
-    for (int trial = 0; compared < of.graphs && trial < 100 * of.graphs; ++trial) {
+    for (int trial = 0; compared < wanted && trial < 100 * wanted; ++trial) {
         const int processes = few_processes[trial % 6];
         const std::vector<node> outputs =
             random.graph({.vertices = of.sums ? random.between(2, 5) : random.between(1, 6),
@@ -689,7 +693,7 @@ outcome compare_with_brute_force(const trials& of) {
     MESSAGE(compared << " graphs, " << made.exact << " plans exact, " << made.loose
                      << " bounds loose with a tenth of the effort, " << made.refused << " refused, " << made.left
                      << " leave sums pending, " << made.won << " cost less than all that do not");
-    CHECK(compared == of.graphs);
+    CHECK(compared == wanted);
     return made;
 }
 
@@ -698,14 +702,16 @@ outcome compare_with_brute_force(const trials& of) {
 TEST_CASE("on random DAGs the plan costs what brute force over whole placements finds") {
     for (const objective wanted : {objective::bytes, objective::time}) {
         const unsigned seed = wanted == objective::bytes ? 21 : 22;
-        CHECK(compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed}).exact == 1000);
+        const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed});
+        CHECK(made.exact == made.tried);
     }
 }
 
 TEST_CASE("with pinned tensors the plan costs what brute force finds") {
     for (const objective wanted : {objective::bytes, objective::time}) {
         const unsigned seed = wanted == objective::bytes ? 31 : 32;
-        CHECK(compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed, .pins = true}).exact == 1000);
+        const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed, .pins = true});
+        CHECK(made.exact == made.tried);
     }
 }
 
@@ -714,7 +720,7 @@ TEST_CASE("einsums that may not communicate do not, at the least cost, or no pla
         const unsigned seed = wanted == objective::bytes ? 33 : 34;
         const outcome made =
             compare_with_brute_force({.wanted = wanted, .graphs = 300, .seed = seed, .pins = true, .marks = 3});
-        CHECK(made.exact + made.refused == 300);
+        CHECK(made.exact + made.refused == made.tried);
         CHECK(made.refused > 0);
     }
 }
@@ -723,8 +729,8 @@ TEST_CASE("where sums may be left pending the plan costs what brute force over a
     for (const objective wanted : {objective::bytes, objective::time}) {
         const unsigned seed = wanted == objective::bytes ? 41 : 42;
         const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 400, .seed = seed, .sums = true});
-        CHECK(made.exact > 392);  // of a few, the tables are too large
-        CHECK(made.won > 10);
+        CHECK(made.exact >= made.tried * 49 / 50);  // of a few, the tables are too large
+        CHECK(made.won >= made.tried / 40);
     }
 }
 
@@ -732,7 +738,7 @@ TEST_CASE("no placement costs less over many runs, what is kept and held include
     for (const objective wanted : {objective::bytes, objective::time}) {
         const unsigned seed = wanted == objective::bytes ? 31 : 32;
         const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 400, .seed = seed, .runs = true});
-        CHECK(made.exact > 320);
+        CHECK(made.exact > made.tried * 4 / 5);
     }
 }
 
