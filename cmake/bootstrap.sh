@@ -266,25 +266,40 @@ configuration() {
     [ ! -x "$build/einparallel_configuration" ] || "$build/einparallel_configuration" </dev/null
 }
 
-# longest TITLE: the ten longest of the lines "<seconds> <what>" on standard input; nothing where there is none.
-longest() {
-    sort -rn |
-        awk -v title="$1" 'NR == 1 { print "\n" title } NR <= 10 { printf "%8.1f s  %s\n", $1, $2 }' || true
-}
-
-# The longest build steps, each as it was last built. Ninja alone keeps a log of them, a line for each output: start and
+# time_by_program FILE: seconds that the programs took to compile, each step as it was last built, and to run in a test of
+# ctest that was started after FILE was made; the longest ones, with their share of all. Steps and tests run beside each
+# other, so the sum is more than the time that passed. Ninja alone keeps a log of steps, a line for each output: start and
 # end in ms, time, output, command.
-slowest_steps() {
-    [ -r "$build/.ninja_log" ] || return 0
-    awk -F '\t' '!/^#/ { step[$4] = $1 " " $2 " " $5; seconds[$4] = ($2 - $1) / 1000 }
-        END { for (made in step) if (!said[step[made]]++) print seconds[made], made }' "$build/.ninja_log" |
-        longest 'Slowest build steps:'
-}
-
-# slowest_tests FILE: the longest tests of a run of ctest that was started after FILE was made.
-slowest_tests() {
-    local log="$build/Testing/Temporary/LastTest.log"
-    [ "$log" -nt "$1" ] || return 0
-    awk '/^[0-9]+\/[0-9]+ Test: / { test = $3 } /^Test time = / && test != "" { print $4, test; test = "" }' "$log" |
-        longest 'Slowest tests:'
+time_by_program() {
+    local steps="$build/.ninja_log" tests="$build/Testing/Temporary/LastTest.log"
+    [ -r "$steps" ] || steps=/dev/null
+    [ "$tests" -nt "$1" ] || tests=/dev/null
+    awk -F '\t' '
+        FILENAME == ARGV[1] && !/^#/ { step[$4] = $1 " " $2 " " $5; seconds[$4] = ($2 - $1) / 1000 }
+        FILENAME == ARGV[2] && /^[0-9]+\/[0-9]+ Test: / { split($0, words, " "); test = words[3] }
+        FILENAME == ARGV[2] && /^Test time = / && test != "" {
+            split($0, words, " ")
+            split(test, dotted, ".")
+            run[dotted[1]] += words[4]
+            test = ""
+        }
+        function program(output, name) {
+            name = output
+            if (name !~ /\.dir\//) return "linking and pages"
+            sub(/\.dir\/.*/, "", name)
+            sub(/.*\//, "", name)
+            if (name ~ /headers_alone$/) return "each header alone"
+            if (name ~ /^einparallel_compiled_/) return "the library"
+            sub(/_smpi$/, "", name)
+            return name
+        }
+        END {
+            for (made in step) if (!said[step[made]]++) compiled[program(made)] += seconds[made]
+            for (name in compiled) all[name] += compiled[name]
+            for (name in run) all[name] += run[name]
+            for (name in all) sum += all[name]
+            for (name in all) printf "%s\t%.1f\t%.1f\t%.1f\n", name, compiled[name], run[name], 100 * all[name] / sum
+        }' "$steps" "$tests" | sort -t "$(printf '\t')" -k 4 -rn |
+        awk -F '\t' 'NR == 1 { printf "\n%-32s %10s %10s %8s\n", "Where the time went", "compile s", "run s", "of all" }
+            NR <= 20 { printf "%-32s %10.1f %10.1f %6.1f %%\n", $1, $2, $3, $4 }' || true
 }
