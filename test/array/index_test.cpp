@@ -328,7 +328,7 @@ TEST_CASE("extents follow from what reads them: the valid part") {
     ep::array<double, 1> B({10});
     ep::array<double, 1> G;
     CHECK(sentence_of([&] { G(i) = A(i + 1) * B(i); }) ==
-          "einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 10, beyond its extent 10");
+          "einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 10, outside the extent 10");
     G(i) = std::move(B)(i + 4) + ep::array<double, 1>({6})(i);
     CHECK(G.extent(0) == 6);
 }
@@ -340,21 +340,20 @@ TEST_CASE("what cannot be is one sentence, and nothing is written") {
     ep::array<double, 1> fresh;
     const std::pair<std::string, std::string> said[] = {
         {sentence_of([&] { Z(i - 1) = A(i); }),
-         "einsum: index i - 1 of dimension 0 of the output runs from -1 to 1, beyond its extent 4"},
+         "einsum: index i - 1 of dimension 0 of the output runs from -1 to 1, outside the extent 4"},
         {sentence_of([&] { Z(i + j) = A(i) * B(j); }),
          "einsum: several indices on the left name one element: say += to add up what is assigned to it"},
         {sentence_of([&] { fresh(i) = A(i + 3); }),
          "einsum: index i + 3 of dimension 0 of operand 1 leaves nothing to label i: its extent is 3"},
         {sentence_of([&] { fresh(i) = A(i + r); }),
-         "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the "
-         "label "
-         "as a dimension of its own"},
+         "einsum: the extent of label i is not known: give the left-hand side extents, or let an operand have the "
+         "label as a dimension of its own"},
         {sentence_of([&] { fresh(i) = A(2 * ((index(1) << 62) * i)); }),
          "einsum: the coefficients of an index are beyond 2^63"},
         {sentence_of([&] { fresh(i) = A((index(1) << 62) * i) * ep::array<double, 1>({5})(i); }),
          "einsum: the coefficients of an index are beyond 2^63"},
         {sentence_of([&] { fresh(i) = A(-i) * B(i); }),
-         "einsum: index -i of dimension 0 of operand 1 runs from -1 to 0, beyond its extent 3"},
+         "einsum: index -i of dimension 0 of operand 1 runs from -1 to 0, outside the extent 3"},
         {sentence_of([&] { fresh(i) = A(i + 1) * B(i) * A(i); }), ""},
         {sentence_of([&] { fresh(i) = ep::padded(A, {-1}, {0}, 0.0)(i); }),
          "ep::padded: a negative number of elements before or after"},

@@ -182,7 +182,7 @@ void product_of_labels() {
 void label_as_a_number() {
     C(i, j) = A(i, j) * i;
 }
-// ERROR a part of a tensor cannot be assigned to
+// ERROR this part of a tensor cannot be assigned to
 void part_of_a_const_tensor_assigned() {
     const auto& fixed = Z;
     fixed(i + 1, j) = X(i + 1, j);  // of one type
@@ -200,11 +200,11 @@ void sum_of_labels() {
 void label_between() {
     v(i) = ep::sum(j, A(i, j), k);
 }
-// ERROR ONLY an operand of a tensor has labels only
+// ERROR ONLY an index of a tensor is a label, a sum of labels and integers, or data
 void element_of_a_tensor_assigned() {
     Z(0, 1) = 2.0;
 }
-// ERROR ONLY an operand of a tensor has labels only
+// ERROR ONLY an index of a tensor is a label, a sum of labels and integers, or data
 void element_of_a_tensor() {
     const double x = X(0, 1L);
 }
@@ -224,7 +224,7 @@ void subscripts_missing() {
 void subscripts_of_no_tensor() {
     C = ep::einsum("ij,jk->ik", A, 2.0);
 }
-// ERROR ONLY ep::generate: the element type is said
+// ERROR ONLY ep::generate: name the element type
 void generate_without_type() {
     Z = ep::generate({2, 3}, [](auto, auto) { return 1.0; });
 }
@@ -236,11 +236,11 @@ void generate_without_braces() {
 void placeholder_without_braces() {
     Z = ep::placeholder<double>(2, 3);
 }
-// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+// ERROR ONLY ep::generate: the function must be callable as const with one index for each extent
 void generate_of_too_few() {
     Z = ep::generate<double>({2, 3}, [](ep::index row) { return double(row); });
 }
-// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+// ERROR ONLY ep::generate: the function must be callable as const with one index for each extent
 void generate_of_text() {
     Z = ep::generate<double>({2, 3}, [](auto, auto) { return "one"; });
 }
@@ -248,7 +248,7 @@ void generate_of_text() {
 void array_behind_tensor() {
     C(i, k) = ep::concatenate(0, X, A)(i, k);
 }
-// ERROR ONLY ep::load_npy: element type and number of dimensions are said
+// ERROR ONLY ep::load_npy: name the element type and the number of dimensions
 void file_of_any_rank() {
     Z = ep::load_npy<double>("z.npy");
 }
@@ -268,7 +268,7 @@ void output_labels_too_few() {
 void element_type() {
     ep::array<long double, 1> x;
 }
-// ERROR a part of a tensor cannot be assigned to; parts of arrays can, and what data name
+// ERROR this part of a tensor cannot be assigned to: .*parts of arrays can be assigned to
 void const_tensor_at_data() {
     const auto& fixed = X;
     fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
@@ -425,7 +425,7 @@ void softmax_under_a_map() {
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 }
 
-// ERROR ep::one_hot is an operand: what tokens name is written as
+// ERROR ep::one_hot is an operand and cannot be assigned to
 void one_hot_on_the_left() {
     ep::one_hot(token(i), j) = A(i, j);
 }

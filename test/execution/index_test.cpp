@@ -234,10 +234,11 @@ TEST_CASE("what cannot be read is one sentence at decompose") {
     const auto said = [&] { return sentence_of([&] { static_cast<void>(ep::decompose(world, Z)); }); };
     Z(i) = X(i + r);
     CHECK(said() ==
-          "decompose: einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand "
+          "decompose: einsum: the extent of label i is not known: give the left-hand side extents, or let an operand "
           "have the label as a dimension of its own");
     Z(i) = X(i + 1) * X(i) + ep::generate<double>({4}, ep::uniform(1))(i);
-    CHECK(said() == "decompose: einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 4, beyond its extent 4");
+    CHECK(said() ==
+          "decompose: einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 4, outside the extent 4");
     Z(i) = X(i + 4);
     CHECK(said() ==
           "decompose: einsum: index i + 4 of dimension 0 of operand 1 leaves nothing to label i: its extent is 4");

@@ -259,9 +259,9 @@ TEST_CASE("mistakes are one sentence") {
     CHECK(of_string("[i, j + 3],kl->ij") ==
           "einsum: index j + 3 of dimension 1 of operand 1 leaves nothing to label j: its extent is 3");
     CHECK(of_string("[i, 7],jk->k") ==
-          "einsum: index 7 of dimension 1 of operand 1 runs from 7 to 7, beyond its extent 3");
+          "einsum: index 7 of dimension 1 of operand 1 runs from 7 to 7, outside the extent 3");
     CHECK(of_string("[i + r, j],jk->ik") ==
-          "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the "
+          "einsum: the extent of label i is not known: give the left-hand side extents, or let an operand have the "
           "label as a dimension of its own");
     CHECK(of_string("ij,jk->ii") == "ep::einsum: this output label is repeated: label i");
     CHECK(of_string("ij,...k->ik").starts_with("ep::einsum: an operand's ellipsis stands for dimensions"));

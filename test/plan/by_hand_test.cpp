@@ -232,7 +232,7 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
         W));
     CHECK(asked > 0);
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
-          "plan_with: there is no rule that says how to cut");
+          "plan_with: the cutting rule is empty");
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
           "plan_with: 'A' is an input, which rests as the vertices that read it are cut");
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==

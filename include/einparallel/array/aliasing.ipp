@@ -186,7 +186,7 @@ EINPARALLEL_INLINE void check_readable(const strided_block& block) {
         check_readable({data, extents_of(block.joined->boxes[number]), strides.data(), block.element});
     }
     const auto [begin, end] = block.touched();
-    expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
+    expect(block.data != nullptr || begin == end, "einsum: a view has elements, but its pointer is null");
 }
 
 EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) {

@@ -114,11 +114,10 @@ public:
         using node_type = std::remove_cvref_t<decltype(assigned)>;
         using wrong = mistakes<typename Leaf::labels, node_type>;
         static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
-        static_assert(
-            Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
-            "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
-            "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
-            "with this label; or is it misspelt?");
+        static_assert(Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+                      "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...), "
+                      "or is misspelt: to repeat the values along a new label, multiply by "
+                      "ep::generate<double>({extent}, [](auto) { return 1.0; }) with this label");
         static_assert(
             (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
             "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "

@@ -71,7 +71,7 @@ using padding = per_dimension<Rank, list_of_numbers::of_padded>;
 template <std::size_t Rank>
 using corner = per_dimension<Rank, list_of_numbers::of_slice>;
 
-/// With elements before and after.
+/// The extents with `before` and `after` added. @throws error where a number is negative
 template <std::size_t Rank>
 std::array<index, Rank> padded_extents(std::array<index, Rank> extents, const padding<Rank>& before,
                                        const padding<Rank>& after) {
@@ -83,7 +83,7 @@ std::array<index, Rank> padded_extents(std::array<index, Rank> extents, const pa
     return extents;
 }
 
-/// Of a box; throws where it is not inside.
+/// The extents of the box from `begin` to `end`. @throws error where the box is not inside the tensor
 template <std::size_t Rank>
 std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, const corner<Rank>& begin,
                                        const corner<Rank>& end) {

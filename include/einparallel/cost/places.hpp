@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a redistribution costs, in all and the rank with the most to do.
+/// What a redistribution moves: in all, and for the rank with the most to move.
 struct traffic {
     double elements = 0;  ///< moved in all
     double busiest = 0;   ///< elements sent or received by one rank
@@ -103,7 +103,7 @@ public:
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
     [[nodiscard]] place_id whole_of(place_id number) const { return places_[at(number)].whole; }
 
-    /// Where the pieces of gathered blocks are; else the place itself.
+    /// For a place of gathered blocks the place of their pieces, else the place itself.
     [[nodiscard]] place_id pieces_of(place_id number) const {
         const place_id pieces = places_[at(number)].pieces;
         return pieces == anywhere ? number : pieces;

@@ -139,8 +139,8 @@ EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, i
     return known->second;
 }
 
-/// The same between any two valid places, from what `most` of their ranks have, exact where these are all; without the
-/// messages of one rank with `elements_only`. Time: most.
+/// What moves between any two valid places, from what `most` of their ranks have. It is exact where these are all
+/// ranks. With `elements_only`, messages of one rank are not counted. Time: most.
 EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, bool elements_only) {
     const int ranks = std::max(from.ranks, to.ranks);
     const int tried = std::min(ranks, most);

@@ -60,7 +60,7 @@ public:
         local_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
     }
 
-    /// For the rooms of the library.
+    /// For the library's own use.
     [[nodiscard]] const std::shared_ptr<const detail::local_tensor>& memory() const { return local_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {

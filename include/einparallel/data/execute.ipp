@@ -82,7 +82,7 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     const double ready = MPI_Wtime();
     const bool keeps = asked.asked().runs > 1;
     bool again = false;  // all ranks have what earlier runs have kept
-    saying(bound, "are still their handle's", [&] {
+    saying(bound, "still belong to their handle", [&] {
         const bool has_kept = failure.empty() && call.moves().is_kept();
         const std::uint64_t least = agree(
             state.control, failure,
@@ -116,7 +116,8 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     if (seen != nullptr && call.is_on_device() && failure.empty()) {
         failure = failure_of("run", [&] { seen->add_watched(space.watched(), watched_from); });
     }
-    saying(bound, "are their handle's no longer, only copies of it keep them", [&] { agree(state.control, failure); });
+    saying(bound, "no longer belong to their handle, and only copies of the handle keep them",
+           [&] { agree(state.control, failure); });
     call.moves().keep(keeps);
     if (!again && keeps) {
         call.moves().kept().offer(cache.kept);

@@ -153,7 +153,7 @@ EINPARALLEL_SELDOM void write_back(const local_tensor& local, const local_tensor
 
 EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_tensor& local) {
     if (local.where == nullptr) {
-        return stream << "a handle on nothing";
+        return stream << "an empty handle";
     }
     const local_tensor here = on_host(local);
     const box& held = here.elements.held;

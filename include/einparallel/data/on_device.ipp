@@ -52,8 +52,8 @@ EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, con
     return *made;
 }
 
-/// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
-/// is thrown, on all ranks.
+/// The memory space of this rank's device, ready for work. `check` throws where the device does not suffice for it. All
+/// ranks then throw the same error, whose sentence begins with `call`.
 EINPARALLEL_SELDOM const device_space& agreed_device_space(
     context_state& state, const device_run& how, const std::string& call,
     function_ref<void(const device_space&)> check = [](const device_space&) {}) {

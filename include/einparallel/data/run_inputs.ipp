@@ -103,10 +103,11 @@ public:
                 continue;
             }
             const source* const origin = input.origin->origin.get();
-            require(!origin->is_gone(), {"run: the array of input '", input.name, "' is gone: ",
-                                         origin->kind() == source_kind::resting
-                                             ? "ep::distributed refers to it, but for one that is moved in"
-                                             : "ep::borrow refers to it; from_root without it keeps a copy"});
+            require(!origin->is_gone(),
+                    {"run: the array of input '", input.name, "' is gone: ",
+                     origin->kind() == source_kind::resting
+                         ? "ep::distributed only refers to it, unless it is moved in"
+                         : "ep::borrow only refers to it; from_root without ep::borrow keeps a copy"});
             sources[number] = origin->kind() == source_kind::placeholder ? bound_source(number) : origin;
         }
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
@@ -168,10 +169,10 @@ private:
 
     EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {
         const std::initializer_list<word> who{"run: the value bound to placeholder '", input.name, "' "};
-        require(given != nullptr, who, {"is a handle on nothing"});
+        require(given != nullptr, who, {"is an empty handle"});
         require(given->failure.empty(), {"run: placeholder '", input.name, "': ", given->failure});
         require(given->is_input() && given->origin->kind() != source_kind::placeholder, who,
-                {"has no elements yet: bind what ep::evaluate makes of it, an array or an input"});
+                {"has no elements yet: bind the result of ep::evaluate, an array or an input"});
         const source& value = *given->origin;
         require(!value.is_gone(), who,
                 {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});

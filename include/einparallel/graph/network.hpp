@@ -112,7 +112,7 @@ template <class T, class Given>
 void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>& owner = nullptr) {
     constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
     if constexpr (is_unranked<Given>) {
-        static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
+        static_assert(is_same, "ep::unranked: the element type of an operand must be that of the result");
         append(list, {operand.extents(), {}, operand.data(), owner, operand.made().node});
     } else if constexpr (TensorOperand<Given>) {
         const auto node = handle_of(tensor_operand<T, Given::rank>{elements_as<T, tensor>(operand).node()});
@@ -171,7 +171,7 @@ public:
         std::copy(data(), data() + size(), copy.data());
         return copy;
     }
-    /// The recorded tensor. @throws error for another rank, and where elements are in memory
+    /// The recorded tensor. @throws error for another rank, and where the einsum was computed, not recorded
     template <std::size_t Rank>
     operator tensor<T, Rank>() const {
         detail::check_assigned(*made_, Rank, false);
@@ -217,7 +217,9 @@ auto einsum(const Text& subscripts, const Operands&... operands) {
 /// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
 template <class T>
 class network {
-    static_assert(!detail::is_half<T>, "ep::network: products of halves are sums of floats: ep::network<float>");
+    static_assert(
+        !detail::is_half<T>,
+        "ep::network: there is no network of halves, whose products are summed as floats: write ep::network<float>");
 
 public:
     /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until

@@ -142,8 +142,8 @@ auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& beg
     });
 }
 
-/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays: an operand; each of them
-/// rests where it is, and of each what a rank reads is moved.
+/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays. The result is an operand.
+/// Each tensor rests where it is, and only the elements that a rank reads are moved to it.
 template <detail::Shaped A, detail::Shaped... More>
     requires(std::is_same_v<detail::shaped_t<A>, detail::shaped_t<More>>&&...)
 auto concatenate(std::size_t dimension, const A& first, const More&... more) {

@@ -44,11 +44,10 @@ struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
-    static_assert(
-        sizeof...(Labels) != Rank,
-        "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
-        "EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an expression of integers without "
-        "reductions, as in W(token(i), d)");
+    static_assert(sizeof...(Labels) != Rank,
+                  "einparallel: an index of a tensor is a label, a sum of labels and integers, or data, and not all of "
+                  "them may be integers: EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an "
+                  "expression of integers without reductions, as in W(token(i), d)");
 };
 
 /// An index at least is no label alone, and one has a label or is data.
@@ -64,10 +63,10 @@ inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(Data
 /// A section of a tensor that cannot be assigned to, and what it is on the left.
 template <class... Right>
 struct assigned_section : refused {
-    static_assert(
-        fits<Right...>,
-        "einsum: of a const tensor, and where functions of labels stand beside data, a part of a tensor cannot be "
-        "assigned to; parts of arrays can, and what data name alone, as in H(token(i)) += x(i)");
+    static_assert(fits<Right...>,
+                  "einsum: this part of a tensor cannot be assigned to: the tensor is const, or a function of labels "
+                  "stands beside an index that is data; parts of arrays can be assigned to, and elements that data "
+                  "alone name, as in H(token(i)) += x(i)");
 };
 template <class Leaf>
 struct section_of_tensor : Leaf {
@@ -306,7 +305,7 @@ public:
     }
 };
 
-/// A tensor at indices that are data: an operand, and what can be added to or replaced.
+/// A tensor at indices that are data: an operand, and on the left what values are added to or replace.
 template <class T, std::size_t Rank, class Leaf>
 class selection_target : public written_leaf<selection_target<T, Rank, Leaf>, T, Leaf, tensor<T, Rank>, true, true> {
 public:

@@ -184,7 +184,7 @@ EINPARALLEL_SELDOM safetensors_contents read_safetensors_index(const std::string
             }
             const auto found = known->second.tensors.find(name);
             header.check(found != known->second.tensors.end(),
-                         {"lists tensor '", name, "' in '", own, "', which has none"});
+                         {"lists tensor '", name, "' in '", own, "', which does not have this tensor"});
             all.tensors.emplace(name, found->second);
         });
     });

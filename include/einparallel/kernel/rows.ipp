@@ -63,7 +63,7 @@ public:
         return std::min<index>(most_splits, nest_->extents[longest]);
     }
 
-    /// One of the shares into which the shared loop falls.
+    /// The walk over share `number` of the shared loop, which is divided into `shares` of them.
     EINPARALLEL_INLINE row_walk share(index number, index shares) const {
         row_walk made = *this;
         made.own_ = even_share(nest_->extents[shared_], number, shares);

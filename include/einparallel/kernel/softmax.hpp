@@ -45,8 +45,9 @@ struct row_loops {
         : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
                     other_label(call.operands[0].labels, call.output.labels)) {}
 
-    /// Calls visit(z, x, count) for `count` rows, one behind the other by `moves`, of which the first begins at these
-    /// elements: for all rows, by threads which have `together` of them and rows of so many elements worth it.
+    /// Calls visit(z, x, count) until all rows are visited. A visit covers `count` rows: the first begins at elements z
+    /// and x, and the next ones follow at distances `moves`. A thread gets at least `together` rows, and `worth`
+    /// elements.
     EINPARALLEL_INLINE void for_each_run(index length, index worth, index together,
                                          function_ref<void(index, index, index)> visit) const {
         const index points = element_count(rows.extents);

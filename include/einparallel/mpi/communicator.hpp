@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// MPI's handle; it stays this object's.
+    /// MPI's handle. This object still owns it.
     [[nodiscard]] MPI_Comm native() const noexcept { return handle_; }
     /// Number of this rank.
     [[nodiscard]] int rank() const noexcept { return rank_; }

@@ -197,7 +197,9 @@ template <class Token, class V>
 struct one_hot_node : join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>> {
     template <class E>
     void operator=(const E& /*right*/) const {
-        static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
+        static_assert(fits<E>,
+                      "ep::one_hot is an operand and cannot be assigned to: the elements that tokens name are written "
+                      "as H(token(i)) += x(i)");
     }
     void operator+=(const auto& right) const { *this = right; }
 };
@@ -221,8 +223,8 @@ struct other_than_token : refused_node {
 
 }  // namespace detail
 
-/// 1 where the index along v is the token, else 0: an operand that no memory holds. Of a sum of products over v, as
-/// Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only what is 1 is read: it is W(token(i), d).
+/// 1 where the index along v equals the token, else 0. The operand takes no memory. In a sum of products over v, such
+/// as Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only the terms with a 1 are read: the sum is W(token(i), d).
 template <detail::DataIndex E, Label V>
 auto one_hot(const E& token, const V& /*v*/) {
     using positions = detail::leaf<detail::iota_operand, detail::label_list<V>>;

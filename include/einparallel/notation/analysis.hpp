@@ -239,7 +239,7 @@ public:
         rules::was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
     /// No operand has it.
     using unknown = decltype(label_at<unknown_at>(LeftLabels{}));
-    /// A term that sums implicitly does not have it.
+    /// A label on the left that is missing in a term that sums implicitly.
     using absent = decltype(label_at<absent_at>(LeftLabels{}));
     /// It stands twice on the left.
     using repeated = decltype(label_at<repeated_at>(LeftLabels{}));

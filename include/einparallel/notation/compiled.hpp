@@ -29,7 +29,7 @@
 
 #include <einparallel/notation/version.hpp>
 
-/// Of operators and maps: plain functors that a device compiler may compile for both sides.
+/// The mark of operators and maps: plain functors that a device compiler may compile for host and device.
 #if defined(__CUDACC__)
 #define EINPARALLEL_HOST_DEVICE __host__ __device__
 #else

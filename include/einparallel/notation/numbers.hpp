@@ -10,9 +10,10 @@
 
 namespace einparallel {
 
-/// Every node names itself as `node`; what can stand on a left-hand side derives from its leaf, which is then its
-/// `node`. Not in `detail`, so that the operators below are found by argument-dependent lookup for operands of rank 0
-/// too, which have no labels that would lead there.
+/// The base of every node of an expression. Each node names its own type as `node`. A type that can stand on a
+/// left-hand side derives from its leaf, and `node` is then this leaf. This base is not in `detail`, because
+/// argument-dependent lookup must find the operators also for operands of rank 0, which have no labels that would lead
+/// to them.
 struct expression_base {};
 
 namespace detail {

@@ -236,7 +236,7 @@ constexpr std::string_view input_subscript(std::string_view text, std::size_t op
     }
     return inputs.substr(0, find_outside(inputs, ","));
 }
-/// How many there are.
+/// The number of operands' subscripts.
 constexpr std::size_t input_count(std::string_view text) {
     std::size_t count = 1;
     for (std::string_view rest = input_subscripts(text); find_outside(rest, ",") < rest.size(); ++count) {

@@ -119,8 +119,8 @@ template <detail::Tensors First, detail::Tensors... More>
 /// the graph has is an error.
 namespace rivals {
 
-/// SQRT: every contraction's output is cut √p × √p along its two longest labels; into the most equal numbers of
-/// parts where p is no square, the longer label into more.
+/// SQRT: every contraction's output is cut √p × √p along its two longest labels. Where p is no square, the two numbers
+/// of parts are as equal as possible, and the longer label has the larger one.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule sqrt();
 
 /// One label everywhere: every vertex that has it is cut along it alone, into as many parts as it takes; further ranks

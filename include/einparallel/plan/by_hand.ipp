@@ -135,7 +135,7 @@ EINPARALLEL_SELDOM cutting_rule cuts_of(const plan& known) {
 EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
-    detail::expect(bool(rule), "plan_with: there is no rule that says how to cut");
+    detail::expect(bool(rule), "plan_with: the cutting rule is empty");
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }

@@ -101,7 +101,8 @@ public:
     [[nodiscard]] std::size_t bytes_sent() const {
         return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes);
     }
-    /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
+    /// Element bytes that `rank` hands to MPI in each later run, which finds the tensors that were kept. Without
+    /// options.runs every run is a first one.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
     /// The same over all ranks.
     [[nodiscard]] std::size_t bytes_sent_again() const {

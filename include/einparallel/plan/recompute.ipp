@@ -124,7 +124,7 @@ private:
         return product_in(each.bounds, double(each.element.bytes) / found_.processes(), to_double);
     }
 
-    /// The tensor, and what it is made of that is not there any more.
+    /// The tensor, and the tensors that it is computed from and that are no longer in memory.
     [[nodiscard]] std::vector<std::size_t> needed_for(std::size_t number) const {
         std::vector<std::size_t> all{number};
         for (std::size_t next = 0; next < all.size(); ++next) {

@@ -15,8 +15,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How moves are counted whose traffic is an estimate: by that; not at all, so that a sum of costs is a bound; or
-/// exactly, from then on, where ranks are not too many.
+/// How a move is counted while its traffic is only an estimate. estimated: by this estimate. at_least: as 0, so that a
+/// sum of costs is a bound. settled: exactly, from then on, if there are not too many ranks.
 enum class counting : std::uint8_t { estimated, at_least, settled };
 
 /// Where one user has a tensor, or wants it, by operand.
@@ -91,7 +91,7 @@ public:
         return sum;
     }
 
-    /// The same between states. @param state_of the state of a variable
+    /// The cost of bringing the tensor to its users in their states. @param state_of  the state of a variable
     template <class StateOf>
     double between_states(const factor& tensor, const StateOf& state_of, counting how) {
         std::vector<wanted_places> places(tensor.users.size());

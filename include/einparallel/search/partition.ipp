@@ -158,8 +158,8 @@ private:
         }
     }
 
-    /// The vector to which the cheapest that the first candidate is divided into leads, and of that the cheapest, and
-    /// so on.
+    /// A whole vector, found in depth: the cheapest candidate is divided, then the cheapest of those that it is divided
+    /// into, and so on.
     EINPARALLEL_INLINE std::optional<partition_candidate> dive() {
         std::vector<partition_candidate> others;
         while (dives_ > 0 && !open_.empty()) {

@@ -135,8 +135,9 @@ private:
     /// How many of more placements are written down.
     static constexpr std::size_t beam = 8;
 
-    /// The state of a vertex that suits its neighbours best: its own partition vector, those that follow the
-    /// neighbours' meshes, and some of what is written down and may be cheaper beside them.
+    /// Gives a vertex the state that suits its neighbours best. The choice is among its own partition vector, vectors
+    /// that follow the neighbours' meshes and, with `further`, listed vectors that may be cheaper beside the
+    /// neighbours. True where states are new.
     EINPARALLEL_INLINE bool fit(std::size_t variable, bool further) {
         const std::size_t most = further ? 30'000 / factors_.domains().size() : 0;  // that are looked at
         constexpr std::size_t others = 8;
@@ -165,8 +166,8 @@ private:
         return add_best(variable, made) || fresh;
     }
 
-    /// The mesh of a vertex in the rounded placement, for other sums, and those of its neighbours, as their labels
-    /// stand in its own tensors.
+    /// Meshes that a vertex may follow: its own mesh in the rounded placement, which other pending sums may suit too,
+    /// and the meshes of its neighbours, with the neighbours' labels renamed to the vertex's.
     EINPARALLEL_INLINE std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like{rounded_[variable].ranks};
         const auto labels_of = [&](const tensor_user& user) -> const std::vector<label_id>& {

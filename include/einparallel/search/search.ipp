@@ -35,7 +35,8 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found with so many table entries and states looked at, beside those that are known.
+    /// The best placement found, `known` ones included. `effort` limits how many table entries and states are looked
+    /// at.
     EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
         // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);

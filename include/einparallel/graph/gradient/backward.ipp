@@ -242,7 +242,8 @@ private:
                 return terms.times(g, terms.call(op_code::conjugate, type, {factor}));
             }
             default:
-                throw error("the reduction is the application's own; the library's have derivatives");
+                throw error(
+                    "the reduction is the application's own and has no derivative; the library's reductions have one");
         }
     }
 

@@ -32,7 +32,7 @@ struct derived_call {
     std::shared_ptr<const void> functor;
 };
 
-/// By its type: f where it has no name.
+/// The name that a functor's type has, or f where it has none.
 template <class Function>
 constexpr std::string_view name_of_functor() {
     if constexpr (requires { Function::name; }) {
@@ -66,8 +66,8 @@ row_call call_of(const Function& function) {
             } else {
                 static_assert(
                     requires { std::tuple_size<std::remove_const_t<decltype(all)>>::value; },
-                    "ep::join: derivative() of a functor of several arguments returns a std::tuple of a functor "
-                    "for each");
+                    "ep::join: derivative() of a functor of several arguments returns a std::tuple with one functor "
+                    "for each argument");
                 std::size_t position = 0;
                 std::apply([&](const auto&... each) { ((position++ == argument ? keep(each) : void()), ...); }, all);
             }

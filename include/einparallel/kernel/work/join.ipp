@@ -304,8 +304,7 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
 EINPARALLEL_INLINE void check_divisors(bool are_none_zero) {
     if (!are_none_zero) {
         throw integer_divided_by_zero(
-            "an integer is divided by zero; ep::where(b != 0, a / b, 0) computes the chosen "
-            "side alone");
+            "an integer is divided by zero: write ep::where(b != 0, a / b, 0), which computes only the chosen side");
     }
 }
 

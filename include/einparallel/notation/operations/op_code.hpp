@@ -94,8 +94,8 @@ struct operation {
     std::uint8_t arity = 0;
     type_role role = type_role::arithmetic;
     operation_types of = operation_types::any;
-    /// How many multiplications and additions of a matrix product take as long, of elements in rows: where an operand
-    /// is read and added, or multiplied, that is counted with the reading.
+    /// The cost for elements in rows: how many multiplications and additions of a matrix product take as long. Reading
+    /// an operand is counted apart, and an addition or multiplication of it is included in that.
     std::uint8_t cost = 0;
     bool in_vectors = false;  ///< vector_math has it, of float and double
     /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c, of complex numbers with the conjugate of that: operations and numbers behind
@@ -188,7 +188,8 @@ constexpr const operation& operation_of(op_code code) {
     return operations[std::size_t(code)];
 }
 
-/// The text before `end`, or all; what follows stays. Words of derivatives, and what op_program::text() writes.
+/// Takes from the text what stands before `end`, or all of it; what follows stays in it. Reads the words of
+/// derivatives, and what op_program::text() writes.
 constexpr std::string_view taken(std::string_view& text, std::string_view end = " ") {
     const std::size_t length = std::min(text.find(end), text.size());
     const std::string_view before = text.substr(0, length);
@@ -225,7 +226,7 @@ constexpr reduction reduction_by(op_code combine) {
     return found;
 }
 
-/// Whether an operation takes arguments of the type in which it would compute.
+/// Whether an operation can compute with arguments of this type.
 constexpr bool computes_in(op_code code, element_type type) {
     if (is_half_type(type)) {
         return code == op_code::cast || code == op_code::argument;

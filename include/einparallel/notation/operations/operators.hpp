@@ -201,7 +201,7 @@ EINPARALLEL_DETAIL_TO_WHOLE(floor);
 EINPARALLEL_DETAIL_TO_WHOLE(round);
 #undef EINPARALLEL_DETAIL_TO_WHOLE
 
-/// −1, 0 or 1; a NaN stays one.
+/// −1, 0 or 1; NaN for a NaN.
 struct sign_function : coded<op_code::sign> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {

@@ -123,7 +123,7 @@ class shared_results {
 public:
     explicit shared_results(effort_count* effort) : effort_(effort) {}
 
-    /// The minimum over a bucket's variable; the same table for equal buckets.
+    /// The minimum over a bucket's variable. Equal buckets get the same table, computed once.
     EINPARALLEL_INLINE std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
         std::vector<index> key{address(of.costs.get())};
         for (const cost_table& table : of.tables) {
