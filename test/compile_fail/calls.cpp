@@ -131,11 +131,11 @@ void gradient_of_a_matrix() {
 void gradient_of_a_complex_loss() {
     static_cast<void>(ep::gradient(c, X));
 }
-// ERROR ONLY ep::gradient: behind the loss stand the tensors
+// ERROR ONLY ep::gradient: after the loss come the tensors
 void gradient_by_nothing() {
     static_cast<void>(ep::gradient(loss));
 }
-// ERROR ONLY ep::gradient: a loss is derived by tensors, without labels
+// ERROR ONLY ep::gradient: a loss is differentiated with respect to tensors, which stand without labels
 void gradient_by_labelled() {
     static_cast<void>(ep::gradient(loss, X(i, j)));
 }

@@ -118,7 +118,7 @@ void fraction_as_data_of_a_tensor() {
 void label_beside_data() {
     C(i, k) = A(token(i) + k, k);
 }
-// ERROR ONLY ep::one_hot: an expression of integers, and a label along which one element is 1
+// ERROR ONLY ep::one_hot: give an expression of integers, then a label along which one element is 1
 void one_hot_of_fractions() {
     C(i, k) = ep::one_hot(v(i), j) * B(j, k);
 }
@@ -126,7 +126,7 @@ void one_hot_of_fractions() {
 void reduced_label_unknown() {
     C(i, k) = ep::sum(l, A(i, j) * B(j, k));
 }
-// ERROR ONLY labels and functions stand before them
+// ERROR ONLY labels and functions come before the expression
 void softmax_without_label() {
     C(i, k) = ep::softmax(A(i, k));
 }
@@ -244,7 +244,7 @@ void generate_of_too_few() {
 void generate_of_text() {
     Z = ep::generate<double>({2, 3}, [](auto, auto) { return "one"; });
 }
-// ERROR ONLY ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors
+// ERROR ONLY ep::concatenate, slice, reshape: ep::concatenate takes the number of a dimension
 void array_behind_tensor() {
     C(i, k) = ep::concatenate(0, X, A)(i, k);
 }

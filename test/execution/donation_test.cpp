@@ -243,9 +243,8 @@ TEST_CASE(
     CHECK(equal(copy.allgather(), there));
     fails = false;
     const std::string gone =
-        "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what it "
-        "returned, "
-        "or, where it failed, what was kept";
+        "distributed: the elements of this handle were given to a run by ep::bind(W, std::move(w)): bind the result of "
+        "the run, or, if it failed, a copy that was kept";
     CHECK(sentence_of([&] { static_cast<void>(w.local()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.held()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.extents()); }) == gone);
@@ -262,8 +261,8 @@ TEST_CASE(
     CHECK_FALSE(equal(w.allgather(), there));
     const std::string again = sentence_of([&] { step(given); });
     CHECK(again ==
-          "run: the value bound to placeholder 'W' was given to an earlier run, which has written over it: bind what "
-          "that returned; the elements given for 'W' still belong to their handle");
+          "run: the value bound to placeholder 'W' was given to an earlier run, which has written over it: bind the "
+          "result of that run; the elements given for 'W' still belong to their handle");
 }
 
 }  // namespace donation_test

@@ -293,11 +293,11 @@ TEST_CASE("sentences about what is wrong with a file") {
                           2)) == "has 'a' twice in one object of its header");
     const std::string u8 = R"(:{"dtype":"U8","shape":[2],"data_offsets":)";
     CHECK(refused(file_of(R"({"a")" + u8 + R"([0,2]},"b")" + u8 + "[4,6]}}", 6)) ==
-          "has 2 bytes before tensor 'b' that belong to none");
-    CHECK(refused(file_of(R"({"a")" + u8 + "[1,3]}}", 3)) == "has 1 bytes before tensor 'a' that belong to none");
+          "has 2 bytes before tensor 'b' that belong to no tensor");
+    CHECK(refused(file_of(R"({"a")" + u8 + "[1,3]}}", 3)) == "has 1 bytes before tensor 'a' that belong to no tensor");
     CHECK(refused(tensor("F4", "[3]", "[0,2]")) == "has 3 elements of 4 bits in tensor 'w', which fill no whole bytes");
     CHECK(refused(tensor("F8_E4M3FN", "[64]", "[0,64]")) ==
-          "has tensor 'w' of type 'F8_E4M3FN', which safetensors have not");
+          "has tensor 'w' of type 'F8_E4M3FN', which the safetensors format does not have");
     CHECK(refused(file_of("{\"a\n\":1}", 0)) == "has a header with the control character 10 in a string");
     CHECK(refused(file_of("{\"\xff\":1}", 0)) == "has a header with a string that is no UTF-8");
     CHECK(refused(file_of(R"({"\udc00":1})", 0)) == "has a header with half of a surrogate pair in a string");

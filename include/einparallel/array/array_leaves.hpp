@@ -85,7 +85,7 @@ struct array_leaves {
                        [](interval range) { return range.size(); });
         return operand;
     }
-    /// Of a dimension, in sentences.
+    /// The name of a dimension in sentences.
     static std::string name_of(const auto& /*held*/, std::size_t dimension) {
         return "dimension " + std::to_string(dimension);
     }

@@ -94,9 +94,9 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 template <class... Operands>
 struct other_than_dense : refused, known_tensors<Operands...> {
     static_assert((OpaqueTensor<Operands> || ...),
-                  "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
-                  "arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); what ep::padded and "
-                  "ep::concatenate make is assigned to one first");
+                  "ep::einsum: subscripts stand in angle brackets or come first, then operands without labels, all of "
+                  "them arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); assign the results "
+                  "of ep::padded and ep::concatenate to one of these first");
 };
 
 template <subscripts Text, class... Operands>

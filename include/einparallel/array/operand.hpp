@@ -120,8 +120,8 @@ public:
                       "ep::generate<double>({extent}, [](auto) { return 1.0; }) with this label");
         static_assert(
             (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
-            "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
-            "repeat its sums along the label; or is it misspelt?");
+            "einsum: this output label appears in no operand of a term that is summed, or is misspelt: to repeat the "
+            "sums along the label, write ep::sum(term)");
         static_assert(wrong::sound_terms,
                       "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
                       "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
@@ -133,7 +133,7 @@ public:
                       "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
         static_assert(keeps_fraction<typename node_type::value_type, T>,
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map; "
-                      "a bool is x(i) != 0");
+                      "for a bool write x(i) != 0");
         static_assert(is_in_range<node_type, T>,
                       "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 57,344 of "
                       "float8_e5m2, 448 of float8_e4m3) cannot be assigned to it: multiply them by 1.0F");
@@ -175,10 +175,9 @@ private:
     template <class Function, class E>
     const Target& by(const E& term) const {
         constexpr bool names_each_once = !waits<typename Leaf::operand_type>;
-        static_assert(
-            names_each_once,
-            "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
-            "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
+        static_assert(names_each_once,
+                      "einsum: *=, /= and %= take whole arrays, tensors and views only: at functions of labels, and at "
+                      "indices that are data, write the product, A(i + 1) = A(i + 1) * B(i)");
         if constexpr (!names_each_once) {
             return static_cast<const Target&>(*this);
         } else if constexpr (statement<typename Leaf::labels, E>::template aggregates<E>) {

@@ -88,8 +88,8 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
                 index& extent = valid[std::size_t(unknown)];
                 const index fits = read.valid(unknown, others);
                 if (fits == 0) {
-                    return "einsum: " + read.text(names) + " leaves nothing to label " +
-                           std::string(names[std::size_t(unknown)]) + ": its extent is " +
+                    return "einsum: " + read.text(names) + " leaves no value for label " +
+                           std::string(names[std::size_t(unknown)]) + ": the dimension has extent " +
                            std::to_string(read.extent());
                 }
                 extent = extent < 0 ? fits : std::min(extent, fits);

@@ -107,7 +107,7 @@ public:
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
     /// Extents of all dimensions.
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
-    /// In elements.
+    /// Strides, in elements.
     [[nodiscard]] const std::array<index, Rank>& strides() const { return strides_; }
 
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.

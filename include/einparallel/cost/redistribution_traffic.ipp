@@ -74,8 +74,8 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
     return total;
 }
 
-/// What moves between two binary places, in closed form. Where they cut unevenly an estimate. Ranks keep something
-/// where all bits that both places cut a dimension by agree; they all keep the same amount then.
+/// What moves between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
+/// elements where all bits agree by which both places cut a dimension. All such ranks keep the same number.
 EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     constexpr std::size_t most_bits = 32;
     const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));

@@ -62,13 +62,13 @@ public:
     template <class Other>
     explicit device_view(const Other& /*other*/) {
         static_assert(detail::fits<Other>,
-                      "ep::device_view: a pointer to device memory and extents, ep::device_view<double, 2> v(pointer, "
-                      "{m, n}); what lies on the host is bound as it is");
+                      "ep::device_view: give a pointer to device memory, then extents: ep::device_view<double, 2> "
+                      "v(pointer, {m, n}); elements on the host are bound without ep::device_view");
     }
 
     /// The first element, or null where this rank has none.
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(elements_.data); }
-    /// In elements.
+    /// Strides, in elements.
     [[nodiscard]] const std::vector<index>& strides() const { return elements_.strides; }
 
     /// For ep::bind: every rank has the whole tensor on its device.

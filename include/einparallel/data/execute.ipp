@@ -48,8 +48,8 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
             const std::unique_ptr<prepared_call> how = cache.space.decide(work, of);
             return how == nullptr ? 0 : how->workspace;
         });
-        refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
-                " bytes at once, with what is kept beside it"});
+        refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs the most: ", most.of_vertex,
+                " bytes at once, including all that is kept at that time"});
     }
 }
 

@@ -38,8 +38,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const local_tensor& g
 EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     static const local_tensor nothing;
     expect(!elements.is_begun,
-           "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what "
-           "it returned, or, where it failed, what was kept");
+           "distributed: the elements of this handle were given to a run by ep::bind(W, std::move(w)): bind the result "
+           "of the run, or, if it failed, a copy that was kept");
     return elements.value == nullptr ? nothing : *elements.value->origin->local();
 }
 
@@ -120,7 +120,7 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tens
         }
     }
     throw error(
-        "distributed: these elements are on a device, and the host has no way to them: no run on that device has begun "
+        "distributed: these elements are on a device, and the host cannot reach them: no run on that device has begun "
         "on their context, or the context is gone");
 }
 

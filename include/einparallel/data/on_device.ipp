@@ -66,7 +66,7 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
     const std::string failure = failure_of("rank " + std::to_string(state.control.rank()) + ": the device", [&] {
         const int device = device_of_rank(state.node_rank, how.device);
         expect((how.allocate == nullptr) == (how.release == nullptr),
-               "device_run.allocate and release of the device's memory come together");
+               "give device_run.allocate and device_run.release together");
         space = &device_space_of(
             state, {.device = device, .is_direct = is_direct, .allocate = how.allocate, .release = how.release});
         check(*space);

@@ -163,7 +163,7 @@ private:
         require(found != nullptr, {"run: no value is bound to placeholder '", input.name, "'"});
         require(found->gives == nullptr || found->gives->value != nullptr || !found->gives->is_begun,
                 {"run: the value bound to placeholder '", input.name,
-                 "' was given to an earlier run, which has written over it: bind what that returned"});
+                 "' was given to an earlier run, which has written over it: bind the result of that run"});
         return found->gives != nullptr ? found->gives->value.get() : found->value.get();
     }
 

@@ -32,8 +32,8 @@ struct einsum_graph {
         return vertices.size() - 1;
     }
 
-    /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
-    /// is Z.1, Z.2, ….
+    /// The user's names of a vertex (Z = W), or "v3" by its number. The intermediate results of a statement with result
+    /// Z are Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
 

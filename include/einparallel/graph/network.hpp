@@ -55,7 +55,7 @@ EINPARALLEL_INLINE void append(operand_list& list, unranked_operand operand);
 
 /// The einsum of a subscript string: computed, or recorded where operands are vertices.
 /// @param make_product  of so many operands
-/// @param most_bytes  that results on the way may hold at a time; 0: any
+/// @param most_bytes  that intermediate results may hold at a time; 0: no limit
 /// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
 EINPARALLEL_INLINE std::shared_ptr<unranked_result> einsum_of(
     std::string_view text, bool has_numbers, const operand_list& list,
@@ -101,7 +101,7 @@ inline constexpr bool is_unranked<unranked<T>> = true;
 template <class T>
 concept EinsumOperand = DenseOperand<T> || TensorOperand<T> || is_unranked<T>;
 
-/// Its element type.
+/// The element type of an operand.
 template <class Operand>
 struct operand_element : std::type_identity<typename Operand::value_type> {};
 template <DenseOperand Operand>
@@ -240,9 +240,10 @@ public:
         return *this;
     }
 
-    /// Results on the way take no more memory than this at a time; 0, the default, is no limit. Where no order does,
-    /// labels are fixed one after the other and the slices are summed: more work in less memory. Operands and the
-    /// result are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
+    /// Intermediate results take no more memory than this at a time; 0, the default, is no limit. Where no order keeps
+    /// within it, labels are fixed one after the other and the slices are summed: more work in less memory. Operands
+    /// and the result are not counted. Recorded networks have the limit of their plan instead,
+    /// ep::options::memory_limit.
     network& memory_limit(std::size_t bytes) {
         most_bytes_ = bytes;
         return *this;

@@ -38,7 +38,7 @@ protected:
         }
     }
 
-    /// With the system's own words.
+    /// Throws an error with the system's own words.
     EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const {
         throw error("'" + path_ + "' " + what + ": " + std::generic_category().message(errno));
     }

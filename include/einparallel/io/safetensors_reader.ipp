@@ -95,7 +95,7 @@ private:
                     const std::vector<index>& offsets) {
         const auto known = find_in(safetensors_types, std::string_view(type), &safetensors_type::name);
         check(known != std::end(safetensors_types),
-              {"has tensor '", name, "' of type '", type, "', which safetensors have not"});
+              {"has tensor '", name, "' of type '", type, "', which the safetensors format does not have"});
         check(
             offsets.size() == 2 && offsets[0] <= offsets[1] && std::uint64_t(offsets[1]) <= data_bytes_,
             {"has tensor '", name, "' outside of its ", data_bytes_, " bytes of elements: it is truncated, or wrong"});
@@ -118,7 +118,7 @@ private:
         index end = 0;
         const std::string* before = nullptr;
         for (const auto& [first, last, name] : offsets_) {
-            check(first <= end, {"has ", first - end, " bytes before tensor '", name, "' that belong to none"});
+            check(first <= end, {"has ", first - end, " bytes before tensor '", name, "' that belong to no tensor"});
             check(first == end,
                   {"has tensors '", before == nullptr ? "" : *before, "' and '", name, "' at the same bytes"});
             end = last;

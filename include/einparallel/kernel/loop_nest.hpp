@@ -25,7 +25,7 @@ struct loop_nest {
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}
     explicit loop_nest(const block_call& call) : loop_nest(call, call.extents, call.operands.size()) {}
-    /// Those of a call with these extents and its first operands.
+    /// The loops of a call with these extents and the first `operands` of its operands.
     EINPARALLEL_INLINE loop_nest(const block_call& call, index_span call_extents, std::size_t operands);
 
     [[nodiscard]] std::size_t size() const { return extents.size(); }

@@ -83,18 +83,18 @@ public:
     /// `number` on.
     virtual void run_own(const row_walk& walk, index number) = 0;
     static constexpr index to_output = -1;
-    /// So many results every worker has room for, and so many bytes of them at most.
+    /// Every worker has room for at least `least_width` results, and for at most `largest_row` bytes of them.
     static constexpr index least_width = 1024;
     static constexpr std::size_t largest_row = 16384;
     /// Points at a time where the row is summed: lanes that hide the latency of a sum.
     index summed_width = 64;
-    /// … and of a row of which nothing is summed.
+    /// Points at a time where nothing of the row is summed.
     index mapped_width = 256;
     /// Whether an output that outgrows the caches is written past them: costs a copy of rows that could go there at
     /// once.
     bool streams_rows = true;
-    /// Whether accumulate() sums rows of any moves; else every one is 1, as where nothing is summed, and rows are
-    /// gathered where they lie otherwise.
+    /// Whether accumulate() sums rows with any moves. If not, all moves are 1, as they are where nothing is summed, and
+    /// rows that lie otherwise are gathered first.
     bool reads_any_move = false;
 
     /// Writes (or combines) results, from `number` on, into the output from `offset` on.

@@ -18,7 +18,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a call that makes rows of rows of its first operand: those of the rows, and the one along them.
+/// The loops of a call that makes each row of the output from a row of its first operand: the loops over rows, and the
+/// loop along them.
 struct row_loops {
     loop_nest rows;           ///< sorted by the output
     index lengths[2];         ///< of a row of the output, and of the operand
@@ -40,7 +41,7 @@ struct row_loops {
             std::copy_n(rows.of(rows.size() - 1), 2, moves);
         }
     }
-    /// Along the labels that only one of them has.
+    /// The rows are along the label that only the output has, and the label that only the operand has.
     explicit row_loops(const block_call& call)
         : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
                     other_label(call.operands[0].labels, call.output.labels)) {}

@@ -96,7 +96,7 @@ template <class A, class B>
 struct other_than_affine : std::conditional_t<Expression<A> || Expression<B>, refused_node, refused> {
     static_assert(fits<A, B>,
                   "einsum: an index is a sum of labels times integers and an integer, as in A(2 * i + r, n - 1 - j); "
-                  "the index along i as a number in an expression is ep::iota(i)");
+                  "in an expression the index along i is the number ep::iota(i)");
 };
 template <class A, class B>
 inline constexpr bool is_affine<other_than_affine<A, B>> = true;
@@ -173,7 +173,7 @@ template <class Operand>
 concept Selects = Operand::data_indices >
 0;
 
-/// Its leaf.
+/// The leaf of an operand that is read at these indices.
 template <class Operand, class... Indices>
 auto indexed(Operand held, const Indices&... indices) {
     using Indexed = indexed_operand<Operand, decltype(kept(indices))...>;
@@ -217,7 +217,7 @@ struct token_of<named_token<V, Token>> : std::type_identity<Token> {};
 template <class... Arguments>
 struct other_than_token : refused_node {
     static_assert(fits<Arguments...>,
-                  "ep::one_hot: an expression of integers, and a label along which one element is 1: "
+                  "ep::one_hot: give an expression of integers, then a label along which one element is 1: "
                   "ep::one_hot(token(i), v)");
 };
 

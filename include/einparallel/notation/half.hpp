@@ -83,7 +83,7 @@ public:
         }
     }
 
-    /// As it is stored.
+    /// The bits in which it is stored.
     [[nodiscard]] constexpr bits_type bits() const { return bits_; }
     /// The one that is stored so.
     static constexpr half_type of_bits(bits_type bits) {

@@ -38,7 +38,7 @@ struct fixed_text {
 
 namespace detail {
 
-/// True for a byte that goes on with a character of UTF-8.
+/// True for a byte that continues a character of UTF-8.
 constexpr bool continues_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }

@@ -228,7 +228,7 @@ constexpr std::size_t find_outside(std::string_view text, std::string_view chara
 constexpr std::string_view input_subscripts(std::string_view text) {
     return text.substr(0, text.find("->"));
 }
-/// The subscript of one of them. @pre there are as many
+/// The subscript of one operand. @pre there are as many
 constexpr std::string_view input_subscript(std::string_view text, std::size_t operand) {
     std::string_view inputs = input_subscripts(text);
     for (; operand > 0; --operand) {

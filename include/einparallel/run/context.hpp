@@ -137,7 +137,7 @@ public:
         return measured_machine(*this, how...);
     }
 
-    /// For the rooms of the library.
+    /// For the library's own use.
     EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const;
 
 private:

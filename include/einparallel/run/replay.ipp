@@ -64,8 +64,8 @@ public:
         return most;
     }
 
-    /// Gives every buffer its memory. Says how blocks lie, and decides how calls are computed, only where strides, or
-    /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
+    /// Gives every buffer its memory. Where strides, or what decisions depend on, have changed, it works out anew how
+    /// blocks lie, and how calls are computed. `others`: what other programs keep. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
         is_prepared_ = !assign(space, results_stay, others) && is_prepared_;
@@ -158,7 +158,8 @@ private:
         }
     }
 
-    /// One way to compute them serves both: they have one kernel, or products of the same types and factor, and labels.
+    /// True where one decision serves both calls: they have one kernel, or products of the same types and factor, and
+    /// the same labels, extents and strides.
     EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
         const kernel& work = *of_rank().vertex_of(a).work;
         const kernel& other = *of_rank().vertex_of(b).work;

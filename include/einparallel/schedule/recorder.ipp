@@ -270,7 +270,7 @@ private:
         }
     }
 
-    /// Of the output.
+    /// The dimension of the output along which sums run.
     EINPARALLEL_INLINE std::size_t summed_dimension() const {
         return std::size_t(find_in(work_->form.output, work_->form.running.sums) - work_->form.output.begin());
     }

@@ -79,10 +79,10 @@ public:
         return true;
     }
 
-    /// Makes a placement of what a model takes, or a better one of a placement: there and back through the graph, every
-    /// vertex takes the state that suits its neighbours best. Vertices in equal surroundings are looked at once. Of the
-    /// rest, of which nothing is known, it begins with the `best` known. True where states are new. `further`: a vertex
-    /// may take any partition vector that is written down.
+    /// Makes a placement from the states that a model takes, or a better one from a placement. Forwards and then
+    /// backwards through the graph, every vertex takes the state that suits its neighbours best. Vertices in equal
+    /// surroundings are looked at once. A vertex without a state in `from` begins with its state in `best`. True where
+    /// states are new. `further`: a vertex may take any partition vector that is written down.
     EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best, bool further) {
         rounded_ = std::move(from);
         bool fresh = false;
@@ -106,7 +106,7 @@ public:
     }
 
     /// Makes a placement that grows from one vertex: its neighbours, then theirs, take the state that suits best what
-    /// is placed already. What several vertices have in common is found so, which none of them takes alone.
+    /// is placed already. This finds cuts that are good only where several vertices share them.
     EINPARALLEL_INLINE void grow_from(std::size_t variable, const state& seed) {
         rounded_.assign(factors_.size(), state());
         rounded_[variable] = seed;
@@ -132,7 +132,7 @@ public:
     const std::vector<state>& rounded() const { return rounded_; }
 
 private:
-    /// How many of more placements are written down.
+    /// How many placements are written down where there are more.
     static constexpr std::size_t beam = 8;
 
     /// Gives a vertex the state that suits its neighbours best. The choice is among its own partition vector, vectors

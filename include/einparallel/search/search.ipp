@@ -24,7 +24,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Searches the placements of a graph.
 class placement_search {
 public:
-    /// Vertices up to which all of them begin with what one would try by hand; more need the effort elsewhere.
+    /// In graphs of up to so many vertices, all vertices begin with what one would try by hand. Larger graphs need the
+    /// effort elsewhere.
     static constexpr std::size_t few_vertices = 24;
 
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
@@ -85,7 +86,7 @@ private:
         }
     }
 
-    /// Work that the effort may end; best_ and bound_ hold then, too.
+    /// Does work that ends early where the effort is spent. best_ and bound_ are valid then, too.
     static void attempt(auto work) {
         try {
             work();

@@ -66,8 +66,8 @@ void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int
     visit_points(nest, batch, 1, 0, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
 }
 
-/// Calls visit(offsets, count, moves) for stretches of so many points along the last loop of the batch, from one to the
-/// next of which tensors move by that. `work`: points of the iteration space at each.
+/// Calls visit(offsets, count, moves) for stretches of `count` points along the last loop of the batch. From one point
+/// to the next, tensors move by `moves`. `work`: points of the iteration space at each point.
 template <class Visit>
 void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads, const Visit& visit) {
     index length = 1;

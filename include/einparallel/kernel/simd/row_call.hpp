@@ -21,7 +21,8 @@ struct derived_call;
 struct row_call {
     row_function run = nullptr;
     const void* functor = nullptr;
-    /// Of one of the application's that has a derivative(): that by an argument. @throws what derivative() throws
+    /// For a functor of the application that has derivative(): its derivative by an argument. @throws what derivative()
+    /// throws
     derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
     identity_function identity = nullptr;
 };

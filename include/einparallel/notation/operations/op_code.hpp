@@ -98,9 +98,9 @@ struct operation {
     /// an operand is counted apart, and an addition or multiplication of it is included in that.
     std::uint8_t cost = 0;
     bool in_vectors = false;  ///< vector_math has it, of float and double
-    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c, of complex numbers with the conjugate of that: operations and numbers behind
-    /// their arguments, where z is the result, and y the result computed anew although a tensor holds it. None where
-    /// it is 0.
+    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c; for complex numbers, g times the conjugate of the derivative. Operations and
+    /// numbers stand behind their arguments. z is the result; y is the result, too, but computed anew although a tensor
+    /// holds it. Empty where the derivative is 0.
     std::array<std::string_view, 3> derivatives{};
 
     constexpr operation(op_code called, std::string_view named, int arguments, type_role goes = {},
@@ -116,7 +116,7 @@ struct operation {
           derivatives{by_a, by_b, by_c} {}
 };
 
-/// Of log(eᵃ + …): g times the share that eᵃ has of the sum.
+/// The derivative of log(eᵃ + …) by a: g times the share of eᵃ in the sum.
 inline constexpr std::string_view logaddexp_by_a = "z -inf == 0 g a z == 1 a z - exp where * where";
 inline constexpr auto operations = [] {
     using enum op_code;
@@ -173,7 +173,7 @@ inline constexpr auto operations = [] {
     });
 }();
 
-/// Each row of a table stands at the number of what it is of.
+/// True where each row of a table stands at the number of the value that it describes.
 constexpr bool are_in_order(const auto& rows, auto of) {
     std::size_t next = 0;
     for (const auto& row : rows) {
@@ -217,7 +217,7 @@ static_assert(are_in_order(reductions, &reduction_row::by));
 constexpr const reduction_row& reduction_row_of(reduction by) {
     return reductions[std::size_t(by)];
 }
-/// The ⊕ that an operation combines for; unknown of one that none has.
+/// The ⊕ whose a ⊕ b this operation is; `unknown` where there is none.
 constexpr reduction reduction_by(op_code combine) {
     reduction found = reduction::unknown;
     for (const reduction_row& each : reductions) {

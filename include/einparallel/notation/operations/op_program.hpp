@@ -70,7 +70,7 @@ struct op_instruction {
     std::array<op_register, 3> from{};  ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
     detail::number_bits bits{};         ///< number only
 
-    /// Of the result.
+    /// The type of the result.
     [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
 
     /// The value of a number of type T.
@@ -124,7 +124,7 @@ public:
     [[nodiscard]] const std::vector<op_instruction>& instructions() const { return instructions_; }
     /// How many of the instructions, the first ones, are operands.
     [[nodiscard]] std::size_t operand_count() const { return operands_; }
-    /// Of the result. @pre not empty
+    /// The type of the result. @pre not empty
     [[nodiscard]] element_type type() const { return instructions_.back().type(); }
     /// The name of an opaque instruction, f where its functor has none.
     [[nodiscard]] const std::string& name_of(const op_instruction& opaque) const { return names_[opaque.from[1]]; }

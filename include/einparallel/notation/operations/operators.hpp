@@ -57,7 +57,7 @@ EINPARALLEL_HOST_DEVICE constexpr T ratio(T a, T b) {
 
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T rest_of(T a, T b) {
-    static_assert(std::is_integral_v<T>, "einsum: % is of integers");
+    static_assert(std::is_integral_v<T>, "einsum: % takes integers only");
     if constexpr (std::is_integral_v<T>) {
         return remainder(a, b);
     } else {
@@ -94,14 +94,14 @@ EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 /// Functions of two truth values.
 template <class A, class B>
 inline constexpr bool are_bool = std::is_same_v<A, bool>&& std::is_same_v<B, bool>;
-#define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                       \
-    struct functor : coded<op_code::operation> {                                                                   \
-        template <class A, class B>                                                                                \
-        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const {                                        \
-            static_assert(are_bool<A, B>,                                                                          \
-                          "einsum: &&, || and ! are of bool: compare with a number, as in x(i) != 0 && y(i) > 1"); \
-            return result;                                                                                         \
-        }                                                                                                          \
+#define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                      \
+    struct functor : coded<op_code::operation> {                                                                  \
+        template <class A, class B>                                                                               \
+        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const {                                       \
+            static_assert(are_bool<A, B>,                                                                         \
+                          "einsum: &&, || and ! take bools: compare with a number, as in x(i) != 0 && y(i) > 1"); \
+            return result;                                                                                        \
+        }                                                                                                         \
     }
 EINPARALLEL_DETAIL_LOGIC(both, smaller, bool(a) && bool(b));
 EINPARALLEL_DETAIL_LOGIC(either, larger, bool(a) || bool(b));
