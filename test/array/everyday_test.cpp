@@ -210,7 +210,7 @@ TEST_CASE("braces are elements, in parentheses extents") {
     CHECK(empty(1, 2) == 0);
     CHECK(sentence_of([] {
               const ep::array<double, 2> ragged{{1, 2}, {3}};
-          }) == "ep::array: a list of 1 stands beside one of 2");
+          }) == "ep::array: lists of one depth have different lengths, 1 and 2");
 }
 
 TEST_CASE("arrays print, shortened where they are long") {

@@ -356,15 +356,15 @@ void number_into_tensor() {
 void output_label_repeated() {
     C(i, i) = A(i, j) * B(j, i);
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void inner_sum() {
     C(i, k) = (A(i, j) + v(i)) * B(j, k);
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void inner_minimum() {
     C(i, k) = ep::min(C(i, k), A(i, j) + B(j, k));
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void summed_maximum() {
     v(i) = ep::max(A(i, j), v(i)) * v(i);
 }

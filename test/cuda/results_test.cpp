@@ -168,7 +168,7 @@ TEST_CASE("what has stayed on a device reaches the host by copies, and never by 
     CHECK(std::abs(t.allgather()(4, 3) - 2 * expected[3 * columns + 4]) < 1e-14);
     const ep::plan checked = ep::decompose(of.world, {.objective = ep::objective::paper, .check_inputs = true}, of.Z);
     const device_doubles all(rows * columns);
-    refused("options.check_inputs compares values of the host", [&] {
+    refused("options.check_inputs can compare values on the host only", [&] {
         static_cast<void>(
             checked.run(of.world, stays, ep::bind(of.X, ep::device_view<double, 2>(all.data, {rows, columns}))));
     });

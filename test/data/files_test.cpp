@@ -143,8 +143,8 @@ TEST_CASE("what safetensors cannot hold is one sentence on every rank, also wher
         CHECK(same_everywhere(world, sentence));
         return sentence;
     };
-    CHECK(refused({{"\xff", z}}).find("save_safetensors: the name '\xff' is no UTF-8") == 0);
-    CHECK(refused({{"z", z}}, {{"\xc0\xaf", ""}}).find("save_safetensors: the metadata '\xc0\xaf' is no UTF-8") == 0);
+    CHECK(refused({{"\xff", z}}).find("save_safetensors: the name '\xff' is not UTF-8") == 0);
+    CHECK(refused({{"z", z}}, {{"\xc0\xaf", ""}}).find("save_safetensors: the metadata '\xc0\xaf' is not UTF-8") == 0);
     CHECK(refused({{"z", z}}, {{"a", "\xed\xa0\x80"}}).find("save_safetensors: the metadata ") == 0);
     CHECK(refused({{"z", counted<std::complex<double>>(world, 2, 2)}}) ==
           "save_safetensors: 'z': safetensors hold no elements of type c16, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
@@ -160,7 +160,7 @@ TEST_CASE("what safetensors cannot hold is one sentence on every rank, also wher
         const std::string mixed = refused({{"z", z}}, {{"rank", std::to_string(world.rank())}});
         CHECK(mixed == "save_safetensors: the ranks do not save the same tensor to the same file");
         CHECK(refused({{"z", z}, {here ? "z" : "y", z}}).find("two tensors are called 'z'") != std::string::npos);
-        CHECK(refused({{here ? "\xff" : "z", z}}).find("is no UTF-8") != std::string::npos);
+        CHECK(refused({{here ? "\xff" : "z", z}}).find("is not UTF-8") != std::string::npos);
         CHECK(refused({{"z", z}, {"y", here ? nothing : z}}).find("'y' is an empty handle") != std::string::npos);
     }
 }

@@ -274,7 +274,7 @@ TEST_CASE("mistakes are one sentence") {
           "einsum 10 11,10 12->: label 10 has extent 2 in operand 1 and 3 in operand 2");
     net.add(ep::placeholder<double>({2}), {10});
     CHECK(sentence([&] { static_cast<void>(net.result({})); }) ==
-          "ep::einsum: operands are all of them arrays and views, or all of them tensors");
+          "ep::einsum: the operands must be arrays and views only, or tensors only");
 }
 
 TEST_CASE("on tensors the vertices of einsum<...> are recorded") {

@@ -116,7 +116,8 @@ auto new_output(const Operands&... operands) {
 template <subscripts Text, class X, class Y>
 contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
-    static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
+    static_assert(std::is_same_v<T, typename Y::value_type>,
+                  "ep::explain: the operands must have the same element type");
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const std::array shapes{shape_of(x), shape_of(y)};
     subscript_labels labels(table, shapes);

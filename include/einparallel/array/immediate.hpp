@@ -183,7 +183,7 @@ public:
                                     kept_results* kept = nullptr);
 
     /// Overwrites the target with Σ of the product of all operands. Intermediate results hold at most `most_bytes` at a
-    /// time; 0: no limit. @throws error where there is none
+    /// time; 0: no limit. @throws error where no order keeps within this limit
     EINPARALLEL_INLINE void network(std::span<const strided_block> operands, std::size_t most_bytes,
                                     block_work contract);
 

@@ -122,9 +122,10 @@ public:
             (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
             "einsum: this output label appears in no operand of a term that is summed, or is misspelt: to repeat the "
             "sums along the label, write ep::sum(term)");
-        static_assert(wrong::sound_terms,
-                      "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
-                      "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
+        static_assert(
+            wrong::sound_terms,
+            "einsum: the operands of a +, -, max or min inside a term have different labels that are missing on the "
+            "left: write what is summed as ep::sum(label, expr), and what is reduced as ep::max(label, expr)");
         static_assert(
             is_summed_inside<typename wrong::escaping>,
             "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "

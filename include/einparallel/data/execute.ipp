@@ -26,7 +26,7 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
     const plan& asked = call.asked;
     plan_cache& cache = call.cache;
     const int ranks = call.world->control.size();
-    expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
+    expect(!asked.vertices().empty(), "run: the plan is empty: make one with ep::decompose");
     require(asked.processes() == ranks, {"run: the plan is for ", asked.processes(), " ranks, the context has ", ranks,
                                          ": start the program on as many (mpiexec -n ", asked.processes(),
                                          "), or plan with ep::decompose(world, …), which counts them"});

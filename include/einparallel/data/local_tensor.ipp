@@ -124,8 +124,8 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tens
         "on their context, or the context is gone");
 }
 
-/// The local tensor itself where MPI reads and writes its memory on the host and nothing else may, else dense memory
-/// for it.
+/// Memory on the host that MPI can read and write for a local tensor. It is the tensor's own memory, unless this is on
+/// a device, has a negative stride, or `is_shared`; else new dense memory.
 EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& local, bool is_shared = false) {
     local_tensor made = local;
     if (!local.elements.held.empty() && (local.elements.is_on_device || is_backwards(local.elements) || is_shared)) {

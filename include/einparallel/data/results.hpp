@@ -87,7 +87,7 @@ public:
     /// them.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
 
-    /// Refused: they may be of any type.
+    /// Refused: outputs may be of any type.
     template <class Stream>
     friend detail::printed_results<Stream> operator<<(Stream& stream, const results& /*several*/);
 

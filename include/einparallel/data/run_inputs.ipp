@@ -198,8 +198,9 @@ private:
         const bool is_everywhere = value.kind() == source_kind::everywhere;
         call_.bound_signature.add(std::uint64_t(number)).add(is_everywhere);
         if (call_.asked.asked().check_inputs && is_everywhere) {
-            require(!value.is_on_device(), {"run: the value bound to placeholder '", input.name,
-                                            "' is on a device: options.check_inputs compares values of the host"});
+            require(!value.is_on_device(),
+                    {"run: the value bound to placeholder '", input.name,
+                     "' is on a device, but options.check_inputs can compare values on the host only"});
             checksums_.emplace_back(number, value.checksum());
         }
         return is_everywhere ? &value : bring(number, value);

@@ -192,7 +192,7 @@ private:
                         1.15 * (seconds_to_touch(x_slot, read) + seconds_to_touch(z_slot, written)));
     }
 
-    /// One product: rows, columns and the sum are these loops.
+    /// Weighs one product, in which these loops are the rows, the columns and the sum.
     void weigh_product(const loop_nest& nest, std::size_t rows, std::size_t columns, std::size_t sum, bool swapped,
                        const device_contraction& with) {
         const auto extent = [&](std::size_t loop) { return loop < nest.size() ? nest.extents[loop] : 1; };

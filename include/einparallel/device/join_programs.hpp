@@ -32,7 +32,7 @@ struct numbered_reduction {
     }
 };
 
-/// Some of the points of an operand.
+/// The elements of an operand at the points that a thread computes at once.
 template <class T>
 struct points_of {
     T x[join_points];

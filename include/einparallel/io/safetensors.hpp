@@ -30,7 +30,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     /// The names of all tensors, sorted.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
-    /// There is a tensor of this name.
+    /// True where there is a tensor of this name.
     [[nodiscard]] bool contains(const std::string& name) const { return contents_.tensors.contains(name); }
     /// Pairs of words that say something of the whole file ({"format", "pt"}), as save_safetensors has written them. Of
     /// an index: those of its files, of which the one listed first counts where two differ.

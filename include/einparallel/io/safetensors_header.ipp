@@ -43,7 +43,7 @@ EINPARALLEL_SELDOM std::string_view safetensors_type_name(element_type type) {
 
 /// The text in quotes. @param what  names the text in the sentence of an error
 EINPARALLEL_SELDOM std::string json_string(std::string_view what, const std::string& text) {
-    require(is_utf8(text), {what, " '", text, "' is no UTF-8, which safetensors are written in"});
+    require(is_utf8(text), {what, " '", text, "' is not UTF-8, and safetensors must be"});
     return std::string("\"").append(escaped(text)).append("\"");
 }
 

@@ -102,7 +102,8 @@ private:
         const bool countable = is_countable(shape);
         const index count = countable ? whole_box(shape).size() : 0;
         check(known->bits >= 8 || count * index(known->bits) % 8 == 0,
-              {"has ", count, " elements of ", known->bits, " bits in tensor '", name, "', which fill no whole bytes"});
+              {"has ", count, " elements of ", known->bits, " bits in tensor '", name,
+               "', which do not fill whole bytes"});
         const index wanted = known->bits < 8 ? count * index(known->bits) / 8 : count * index(known->bits / 8);
         const index bytes = offsets[1] - offsets[0];
         check(countable && bytes == wanted, {"has ", bytes, " bytes of tensor '", name, "', and type and shape need ",

@@ -64,7 +64,7 @@ struct row_loops {
     }
 };
 
-/// z = softmax of x along a label of a call on blocks with one operand, both tensors with the same labels.
+/// Computes a call on blocks with one operand x: z = softmax of x along a label. Both tensors have the same labels.
 /// @pre the output does not overlap the operand, or is the same memory, label for label
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);

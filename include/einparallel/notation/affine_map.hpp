@@ -52,14 +52,14 @@ constexpr index fused(index a, index b, index c) {
     return sum;
 }
 
-/// a · b + c. `is_beyond` 2^62 it may be. (nvcc's constants know no __builtin_mul_overflow.)
+/// a · b + c. Sets `is_beyond` where this may be beyond 2^62. (nvcc's constants know no __builtin_mul_overflow.)
 constexpr index bounded(index a, index b, index c, bool& is_beyond) {
     const double made = double(a) * double(b) + double(c);
     is_beyond = is_beyond || made > 0x1p62 || made < -0x1p62;
     return is_beyond ? 0 : a * b + c;
 }
 
-/// From the lowest index to behind the highest, where each label, by id, runs through its range.
+/// The interval from the lowest index to behind the highest, where each label, by id, runs through its range.
 /// @pre no range is empty
 interval range_of(const index_function& function, const auto& ranges) {
     interval reached{function.constant, function.constant};

@@ -28,7 +28,7 @@ inline constexpr bool has_op_code = requires {
 /// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
 template <class Reduce, class Join>
 inline constexpr bool distributes_over = false;
-/// Of the library's own operators, as their table says.
+/// For the library's own operators the table of reductions says it.
 template <class Reduce, class Join>
     requires(detail::has_op_code<Reduce>&& detail::has_op_code<Join>)
 inline constexpr bool distributes_over<Reduce, Join> =
