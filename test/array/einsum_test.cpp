@@ -198,7 +198,7 @@ TEST_CASE("dimensions of strings are functions of labels") {
     ep::einsum_into<"[i + r + 1, r + 1]->ir">(H, A);
     CHECK(H(1, 3) == A(5, 4));
     CHECK_THROWS_WITH_AS(ep::einsum<"[i + r + 1, 3]->ir">(A),
-                         "einsum: nothing says the extent of label i: give the left-hand side extents, or let an "
+                         "einsum: the extent of label i is not known: give the left-hand side extents, or let an "
                          "operand have the label as a dimension of its own",
                          ep::error);
 }

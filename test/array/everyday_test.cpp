@@ -147,10 +147,9 @@ TEST_CASE("iota is the index along a label") {
     places(i, j) += ep::iota(j);
     CHECK(places(2, 4) == 18);
     ep::array<ep::index, 1> nowhere;
-    CHECK(
-        sentence_of([&] { nowhere(i) = 2 * ep::iota(i); }) ==
-        "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the label "
-        "as a dimension of its own");
+    CHECK(sentence_of([&] { nowhere(i) = 2 * ep::iota(i); }) ==
+          "einsum: the extent of label i is not known: give the left-hand side extents, or let an operand have the "
+          "label as a dimension of its own");
 }
 
 TEST_CASE("argmax and argmin: ties to the lowest index, the first NaN") {
@@ -211,7 +210,7 @@ TEST_CASE("braces are elements, in parentheses extents") {
     CHECK(empty(1, 2) == 0);
     CHECK(sentence_of([] {
               const ep::array<double, 2> ragged{{1, 2}, {3}};
-          }) == "ep::array: a list of 1 stands beside one of 2");
+          }) == "ep::array: lists of one depth have different lengths, 1 and 2");
 }
 
 TEST_CASE("arrays print, shortened where they are long") {

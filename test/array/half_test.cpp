@@ -378,7 +378,7 @@ TEST_CASE_TEMPLATE("sums, extremes, rows and selections of halves", Half, HALVES
     part(i + 1) += added(i) / 3;
     CHECK(part(0).bits() == x(0, 0).bits());
     CHECK(part(4).bits() == Half(float(x(0, 4)) + float(x(1, 3)) / 3).bits());
-    CHECK_THROWS_WITH_AS(part(i + j) += added(i) * ep::iota(j) * 0.5F, doctest::Contains("add to floats"), ep::error);
+    CHECK_THROWS_WITH_AS(part(i + j) += added(i) * ep::iota(j) * 0.5F, doctest::Contains("array of floats"), ep::error);
     // What several tokens name is added up in float.
     ep::array<Half, 1> counted({2});
     counted(0) = Half(0);

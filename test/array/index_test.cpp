@@ -328,7 +328,7 @@ TEST_CASE("extents follow from what reads them: the valid part") {
     ep::array<double, 1> B({10});
     ep::array<double, 1> G;
     CHECK(sentence_of([&] { G(i) = A(i + 1) * B(i); }) ==
-          "einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 10, beyond its extent 10");
+          "einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 10, outside the extent 10");
     G(i) = std::move(B)(i + 4) + ep::array<double, 1>({6})(i);
     CHECK(G.extent(0) == 6);
 }
@@ -340,24 +340,23 @@ TEST_CASE("what cannot be is one sentence, and nothing is written") {
     ep::array<double, 1> fresh;
     const std::pair<std::string, std::string> said[] = {
         {sentence_of([&] { Z(i - 1) = A(i); }),
-         "einsum: index i - 1 of dimension 0 of the output runs from -1 to 1, beyond its extent 4"},
+         "einsum: index i - 1 of dimension 0 of the output runs from -1 to 1, outside the extent 4"},
         {sentence_of([&] { Z(i + j) = A(i) * B(j); }),
          "einsum: several indices on the left name one element: say += to add up what is assigned to it"},
         {sentence_of([&] { fresh(i) = A(i + 3); }),
-         "einsum: index i + 3 of dimension 0 of operand 1 leaves nothing to label i: its extent is 3"},
+         "einsum: index i + 3 of dimension 0 of operand 1 leaves no value for label i: the dimension has extent 3"},
         {sentence_of([&] { fresh(i) = A(i + r); }),
-         "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the "
-         "label "
-         "as a dimension of its own"},
+         "einsum: the extent of label i is not known: give the left-hand side extents, or let an operand have the "
+         "label as a dimension of its own"},
         {sentence_of([&] { fresh(i) = A(2 * ((index(1) << 62) * i)); }),
          "einsum: the coefficients of an index are beyond 2^63"},
         {sentence_of([&] { fresh(i) = A((index(1) << 62) * i) * ep::array<double, 1>({5})(i); }),
          "einsum: the coefficients of an index are beyond 2^63"},
         {sentence_of([&] { fresh(i) = A(-i) * B(i); }),
-         "einsum: index -i of dimension 0 of operand 1 runs from -1 to 0, beyond its extent 3"},
+         "einsum: index -i of dimension 0 of operand 1 runs from -1 to 0, outside the extent 3"},
         {sentence_of([&] { fresh(i) = A(i + 1) * B(i) * A(i); }), ""},
         {sentence_of([&] { fresh(i) = ep::padded(A, {-1}, {0}, 0.0)(i); }),
-         "ep::padded: a negative number of elements before or after"},
+         "ep::padded: the number of elements before or after is negative"},
         {sentence_of([&] { A(i + 1) = 2 * A(i); }), "einsum: the output shares elements with an operand"},
         {sentence_of([&] { A(i) = ep::padded(A, {1}, {1}, 0.0)(i + 1); }),
          "einsum: the output shares elements with an operand"},
@@ -440,7 +439,7 @@ TEST_CASE("arrays with other extents: views, without a copy") {
     CHECK(&split(1, 0, 1) == &A(3, 1));
     CHECK(ep::reshape(ep::view<double, 2>(A.data(), {3, 1}, {4, 100}), {1, 3, 1}).strides()[1] == 4);
     CHECK(sentence_of([&] { static_cast<void>(ep::reshape(part, {8})); }) ==
-          "ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before");
+          "ep::reshape: dimensions of this view have gaps between their rows: assign it to an array first");
     CHECK(sentence_of([&] {
               static_cast<void>(ep::reshape(A, {5, 5}));
           }) == "ep::reshape: 24 elements cannot have extents of which the product is 25");
@@ -481,9 +480,9 @@ TEST_CASE("parts of arrays: views that read and write in place") {
     const auto said = [&](std::array<index, 3> begin, std::array<index, 3> end) {
         return sentence_of([&] { static_cast<void>(ep::slice(A, begin, end)); });
     };
-    CHECK(said({0, 0, 0}, {5, 5, 3}) == "ep::slice: dimension 1 from 0 to 5 is no part of its extent 4");
-    CHECK(said({-1, 0, 0}, {5, 4, 3}) == "ep::slice: dimension 0 from -1 to 5 is no part of its extent 5");
-    CHECK(said({0, 0, 2}, {5, 4, 1}) == "ep::slice: dimension 2 from 2 to 1 is no part of its extent 3");
+    CHECK(said({0, 0, 0}, {5, 5, 3}) == "ep::slice: dimension 1 from 0 to 5 is not inside the extent 4");
+    CHECK(said({-1, 0, 0}, {5, 4, 3}) == "ep::slice: dimension 0 from -1 to 5 is not inside the extent 5");
+    CHECK(said({0, 0, 2}, {5, 4, 1}) == "ep::slice: dimension 2 from 2 to 1 is not inside the extent 3");
 }
 
 TEST_CASE("arrays one behind the other") {

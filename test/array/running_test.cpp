@@ -157,7 +157,7 @@ TEST_CASE("the largest elements of rows: ties by index, NaN last") {
     CHECK((best(0) == 40.0F && best(1) == 10.0F));
     ep::array<float, 1> more({6});
     CHECK(sentence_of([&] { more(k) = ep::top_k(k, j, x(j)).values; }) ==
-          "ep::top_k: 6 elements are wanted of rows that have 5");
+          "ep::top_k: 6 elements are asked for, but rows have 5");
 }
 
 TEST_CASE("ep::iota says how far it goes") {

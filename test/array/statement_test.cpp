@@ -482,7 +482,7 @@ TEST_CASE("a view of a null pointer has no elements to read or write") {
     ep::array<double, 1> v({4});
     const ep::view<double, 1> nowhere(nullptr, {4});
     const ep::view<double, 1> empty(nullptr, {0});
-    constexpr const char* sentence = "einsum: a view of a null pointer has elements";
+    constexpr const char* sentence = "einsum: a view has elements, but its pointer is null";
     CHECK_THROWS_WITH_AS(v(i) = nowhere(i), sentence, ep::error);
     CHECK_THROWS_WITH_AS(nowhere(i) = v(i), sentence, ep::error);
     CHECK_THROWS_WITH_AS((ep::einsum_into<"i->i">(v, nowhere)), sentence, ep::error);

@@ -219,8 +219,8 @@ TEST_CASE("integers are divided as numbers, and by zero only where that is chose
     CHECK(q(1) == -1);
     CHECK(q(2) == -1);
     const std::string sentence =
-        "einsum i,i->i: an integer is divided by zero; ep::where(b != 0, a / b, 0) computes "
-        "the chosen side alone";
+        "einsum i,i->i: an integer is divided by zero: write ep::where(b != 0, a / b, 0), which computes only the "
+        "chosen side";
     CHECK(thrown([&] { q(i) = a(i) / b(i); }) == sentence);
     CHECK(thrown([&] { q(i) = a(i) % b(i); }) == sentence);
     CHECK(thrown([&] { q(i) = 1.5 * (a(i) / b(i)) > 0; }) == sentence);

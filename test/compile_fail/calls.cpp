@@ -131,11 +131,11 @@ void gradient_of_a_matrix() {
 void gradient_of_a_complex_loss() {
     static_cast<void>(ep::gradient(c, X));
 }
-// ERROR ONLY ep::gradient: behind the loss stand the tensors
+// ERROR ONLY ep::gradient: after the loss come the tensors
 void gradient_by_nothing() {
     static_cast<void>(ep::gradient(loss));
 }
-// ERROR ONLY ep::gradient: a loss is derived by tensors, without labels
+// ERROR ONLY ep::gradient: a loss is differentiated with respect to tensors, which stand without labels
 void gradient_by_labelled() {
     static_cast<void>(ep::gradient(loss, X(i, j)));
 }
@@ -150,11 +150,11 @@ void gradient_by_integers() {
 void bound_of_other_rank() {
     ep::results r = made().run(world(), ep::bind(X, v));
 }
-// ERROR ONLY ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions
+// ERROR ONLY ep::distributed: give one extent, and one index of the corner, for each dimension of the tensor
 void too_few_extents() {
     ep::distributed<double, 2> d(world(), {2}, {0, 0}, ep::view<double, 2>(a));
 }
-// ERROR ONLY ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions
+// ERROR ONLY ep::distributed: give one extent, and one index of the corner, for each dimension of the tensor
 void too_long_a_corner() {
     ep::array<double, 2> here = z.fetch({0, 0, 0}, {1, 1});
 }

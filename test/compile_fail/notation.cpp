@@ -118,7 +118,7 @@ void fraction_as_data_of_a_tensor() {
 void label_beside_data() {
     C(i, k) = A(token(i) + k, k);
 }
-// ERROR ONLY ep::one_hot: an expression of integers, and a label along which one element is 1
+// ERROR ONLY ep::one_hot: give an expression of integers, then a label along which one element is 1
 void one_hot_of_fractions() {
     C(i, k) = ep::one_hot(v(i), j) * B(j, k);
 }
@@ -126,7 +126,7 @@ void one_hot_of_fractions() {
 void reduced_label_unknown() {
     C(i, k) = ep::sum(l, A(i, j) * B(j, k));
 }
-// ERROR ONLY labels and functions stand before them
+// ERROR ONLY labels and functions come before the expression
 void softmax_without_label() {
     C(i, k) = ep::softmax(A(i, k));
 }
@@ -182,7 +182,7 @@ void product_of_labels() {
 void label_as_a_number() {
     C(i, j) = A(i, j) * i;
 }
-// ERROR a part of a tensor cannot be assigned to
+// ERROR this part of a tensor cannot be assigned to
 void part_of_a_const_tensor_assigned() {
     const auto& fixed = Z;
     fixed(i + 1, j) = X(i + 1, j);  // of one type
@@ -200,11 +200,11 @@ void sum_of_labels() {
 void label_between() {
     v(i) = ep::sum(j, A(i, j), k);
 }
-// ERROR ONLY an operand of a tensor has labels only
+// ERROR ONLY an index of a tensor is a label, a sum of labels and integers, or data
 void element_of_a_tensor_assigned() {
     Z(0, 1) = 2.0;
 }
-// ERROR ONLY an operand of a tensor has labels only
+// ERROR ONLY an index of a tensor is a label, a sum of labels and integers, or data
 void element_of_a_tensor() {
     const double x = X(0, 1L);
 }
@@ -224,7 +224,7 @@ void subscripts_missing() {
 void subscripts_of_no_tensor() {
     C = ep::einsum("ij,jk->ik", A, 2.0);
 }
-// ERROR ONLY ep::generate: the element type is said
+// ERROR ONLY ep::generate: name the element type
 void generate_without_type() {
     Z = ep::generate({2, 3}, [](auto, auto) { return 1.0; });
 }
@@ -236,19 +236,19 @@ void generate_without_braces() {
 void placeholder_without_braces() {
     Z = ep::placeholder<double>(2, 3);
 }
-// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+// ERROR ONLY ep::generate: the function must be callable as const with one index for each extent
 void generate_of_too_few() {
     Z = ep::generate<double>({2, 3}, [](ep::index row) { return double(row); });
 }
-// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+// ERROR ONLY ep::generate: the function must be callable as const with one index for each extent
 void generate_of_text() {
     Z = ep::generate<double>({2, 3}, [](auto, auto) { return "one"; });
 }
-// ERROR ONLY ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors
+// ERROR ONLY ep::concatenate, slice, reshape: ep::concatenate takes the number of a dimension
 void array_behind_tensor() {
     C(i, k) = ep::concatenate(0, X, A)(i, k);
 }
-// ERROR ONLY ep::load_npy: element type and number of dimensions are said
+// ERROR ONLY ep::load_npy: name the element type and the number of dimensions
 void file_of_any_rank() {
     Z = ep::load_npy<double>("z.npy");
 }
@@ -268,7 +268,7 @@ void output_labels_too_few() {
 void element_type() {
     ep::array<long double, 1> x;
 }
-// ERROR a part of a tensor cannot be assigned to; parts of arrays can, and what data name
+// ERROR this part of a tensor cannot be assigned to: .*parts of arrays can be assigned to
 void const_tensor_at_data() {
     const auto& fixed = X;
     fixed(ep::tensor<int, 1>()(i), k) += Y(i, k);
@@ -356,15 +356,15 @@ void number_into_tensor() {
 void output_label_repeated() {
     C(i, i) = A(i, j) * B(j, i);
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void inner_sum() {
     C(i, k) = (A(i, j) + v(i)) * B(j, k);
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void inner_minimum() {
     C(i, k) = ep::min(C(i, k), A(i, j) + B(j, k));
 }
-// ERROR have different labels missing on the left
+// ERROR have different labels that are missing on the left
 void summed_maximum() {
     v(i) = ep::max(A(i, j), v(i)) * v(i);
 }
@@ -425,7 +425,7 @@ void softmax_under_a_map() {
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 }
 
-// ERROR ep::one_hot is an operand: what tokens name is written as
+// ERROR ep::one_hot is an operand and cannot be assigned to
 void one_hot_on_the_left() {
     ep::one_hot(token(i), j) = A(i, j);
 }

@@ -84,7 +84,7 @@ TEST_CASE("a functor that only the host can call is refused, with its vertex") {
         CHECK(each.made->work->on_device() == nullptr);
         const ep::plan plan = plan_for(world, {}, each);
         device_runs::refused("run: vertex '" + (each.name == "several" ? std::string("map") : each.name) +
-                                 "' calls a functor of the application's, which a device cannot",
+                                 "' calls a functor of the application's, which is not compiled for devices",
                              [&] { static_cast<void>(plan.run(world, ep::on_device)); });
     }
     const ep::plan listed = plan_for(world, {}, {"listed", recorded_with_a_list()});

@@ -111,7 +111,7 @@ TEST_CASE("too little device memory is one sentence, with the vertex that needs 
             CHECK_MESSAGE(said.starts_with("run: too little device memory: "), said);
             CHECK(said.find(" bytes are asked for, ") != std::string::npos);
             CHECK(said.find(" are free; vertex '") != std::string::npos);
-            CHECK(said.find("' needs most: ") != std::string::npos);
+            CHECK(said.find("' needs the most: ") != std::string::npos);
             CHECK((!last || said.find("vertex '" + need.vertex + "'") != std::string::npos));
             CHECK(same_everywhere(said));
             standin::restart({.bytes = standin::allocated() + need.on_device()});  // with enough it runs
@@ -179,7 +179,8 @@ TEST_CASE("device memory comes from the application where it gives functions") {
             kept = again.run(world, how);
         }
         CHECK(calls == before);
-        refused("come together", [&] { static_cast<void>(again.run(world, ep::device_run{.allocate = &take})); });
+        refused("device_run.release together",
+                [&] { static_cast<void>(again.run(world, ep::device_run{.allocate = &take})); });
         most_taken = world.rank() == world.size() - 1 ? taken : ~std::size_t{0};
         refused("too little device memory", [&] { static_cast<void>(plans(world)[2].run(world, how)); });
         most_taken = ~std::size_t{0};

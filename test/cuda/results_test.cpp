@@ -149,7 +149,7 @@ TEST_CASE("what has stayed on a device reaches the host by copies, and never by 
     CHECK(printed.str().find(" of 13 x 6") != std::string::npos);
     CHECK(printed.str().find("nan") == std::string::npos);
     CHECK(z.pin().size() <= 2);
-    refused("local() is of the host", [&] { static_cast<void>(z.local()); });
+    refused("local() needs elements on the host", [&] { static_cast<void>(z.local()); });
     const std::string path = "results_test.np" + std::to_string(of.world.size()) + ".npy";
     ep::save_npy(path, z);
     std::vector<double> saved(rows * columns);
@@ -168,7 +168,7 @@ TEST_CASE("what has stayed on a device reaches the host by copies, and never by 
     CHECK(std::abs(t.allgather()(4, 3) - 2 * expected[3 * columns + 4]) < 1e-14);
     const ep::plan checked = ep::decompose(of.world, {.objective = ep::objective::paper, .check_inputs = true}, of.Z);
     const device_doubles all(rows * columns);
-    refused("options.check_inputs compares values of the host", [&] {
+    refused("options.check_inputs can compare values on the host only", [&] {
         static_cast<void>(
             checked.run(of.world, stays, ep::bind(of.X, ep::device_view<double, 2>(all.data, {rows, columns}))));
     });
@@ -257,9 +257,9 @@ TEST_CASE("an output is written where the application wants it on the device") {
     const ep::distributed<double, 2> wrong =
         ep::device_view<double, 2>(memory.data(), {z.held().sides[0].size(), columns})
             .distributed_over(of.world, {rows, columns}, {z.held().sides[0].begin, 0});
-    refused("a host pointer where a device pointer is due",
+    refused("a host pointer where a device pointer is expected",
             [&] { static_cast<void>(plan.run(of.world, stays, ep::bind(of.X, of.x), ep::into(of.Z, wrong))); });
-    refused("a host pointer where a device pointer is due",
+    refused("a host pointer where a device pointer is expected",
             [&] { static_cast<void>(plan.run(of.world, stays, ep::bind(of.X, wrong))); });
     refused("in a device's memory",
             [&] { static_cast<void>(plan.run(of.world, ep::bind(of.X, of.x), ep::into(of.Z, z))); });

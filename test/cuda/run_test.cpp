@@ -351,11 +351,11 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
                                                  .distributed_over(world, {rows, columns}, {first, 0});
     CHECK(result(ep::bind(X, parts)) == expected);
     CHECK(elements(parts.allgather()) == elements(x));  // through the host
-    refused("local() is of the host", [&] { static_cast<void>(parts.local()); });
-    refused("a host pointer where a device pointer is due", [&] {
+    refused("local() needs elements on the host", [&] { static_cast<void>(parts.local()); });
+    refused("a host pointer where a device pointer is expected", [&] {
         static_cast<void>(result(ep::bind(X, ep::device_view<double, 2>(x.data(), {rows, columns}))));
     });
-    refused("a device pointer where a host pointer is due", [&] {
+    refused("a device pointer where a host pointer is expected", [&] {
         static_cast<void>(result(ep::bind(X, ep::view<double, 2>(there, {rows, columns}))));
     });
     refused("in a device's memory", [&] { static_cast<void>(plan.run(world, ep::bind(X, whole))); });
@@ -365,9 +365,9 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
     Z(i, j) = ep::map([](double value) { return value * value; }, V(i, j));
     Z.named("squares");
     const ep::plan own = ep::decompose(world, Z);
-    refused("run: vertex 'squares' calls a functor of the application's, which a device cannot",
+    refused("run: vertex 'squares' calls a functor of the application's, which is not compiled for devices",
             [&] { static_cast<void>(own.run(world, ep::on_device, ep::bind(V, whole))); });
-    refused("need_on_device: vertex 'squares' calls a functor of the application's, which a device cannot",
+    refused("need_on_device: vertex 'squares' calls a functor of the application's, which is not compiled for devices",
             [&] { static_cast<void>(ep::need_on_device(own, world.rank())); });
     cudaFree(there);
 }

@@ -255,7 +255,7 @@ TEST_CASE("descriptors that make no sense are refused on every rank") {
     };
     CHECK(refused({1, 0, 8, 8, 2, 2, 0, 0, 8}, {1, world.size()}).empty());
     CHECK(refused({501, 0, 8, 8, 2, 2, 0, 0, 8}, {}) ==
-          "block_cyclic: the descriptor is of type 501, dense matrices have 1");
+          "block_cyclic: the descriptor is of type 501, but dense matrices are of type 1");
     CHECK(refused({1, 0, -1, 8, 2, 2, 0, 0, 8}, {}) == "block_cyclic: a matrix cannot be -1 x 8");
     CHECK(refused({1, 0, 8, 8, 0, 2, 0, 0, 8}, {}) == "block_cyclic: blocks cannot be 0 x 2");
     CHECK(refused({1, 0, 8, 8, 2, 2, 1, 0, 8}, {}) ==

@@ -169,7 +169,9 @@ TEST_CASE("a tensor that one rank has whole is pinned there, whichever rank it i
     const ep::distributed<double, 0> y(world, {}, {}, mine);
     const std::string said = sentence_of([&] { static_cast<void>(y.pin()); });
     CHECK(said ==
-          (last == 0 ? "" : "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them"));
+          (last == 0
+               ? ""
+               : "distributed: these blocks do not form a grid of ranks, so that no tensor can be pinned to them"));
 }
 
 TEST_CASE("blocks in no order, several outputs, and one of them twice") {
@@ -232,7 +234,7 @@ TEST_CASE("memory that a result cannot go to is refused on every rank, and stays
             ep::into(Y, y));
     refused("run: the memory for output 'Z' is also that of 'Y'", bound, ep::into(Y, y), ep::into(Z, y));
     refused("run: the memory for output 'X' is for no output of this plan", bound, ep::into(X, y));
-    refused("run: the memory for output 'Y' is a handle on nothing", bound, ep::into(Y, ep::distributed<double, 2>()));
+    refused("run: the memory for output 'Y' is an empty handle", bound, ep::into(Y, ep::distributed<double, 2>()));
     const bool one = world.size() > 1 && world.rank() == 0;
     if (world.size() > 1) {
         refused("run: what is bound, or where it rests, is not the same on all ranks", bound, ep::into(one ? Y : Z, y));

@@ -157,11 +157,12 @@ TEST_CASE("distributions that are none") {
               " in dimension 0, the extent is " + all);
     CHECK(made_of(rows, mine.begin, is_last ? mine.size() - 1 : mine.size()) ==
           "distributed: the parts hold " + std::to_string(3 * rows - 3) + " of " + std::to_string(3 * rows) +
-              " elements: nobody has the element at (" + std::to_string(rows - 1) + ", 0); in front of it is rank " +
-              std::to_string(last) + " with (" + std::to_string(ep::block_of(rows, world.size(), last).size() - 1) +
-              ", 3) elements from (" + std::to_string(ep::block_of(rows, world.size(), last).begin) + ", 0) on");
+              " elements: no rank has the element at (" + std::to_string(rows - 1) +
+              ", 0); the part in front of it is that of rank " + std::to_string(last) + ", with extents (" +
+              std::to_string(ep::block_of(rows, world.size(), last).size() - 1) + ", 3) from element (" +
+              std::to_string(ep::block_of(rows, world.size(), last).begin) + ", 0) on");
     CHECK(made_of(rows, 0, 0) == "distributed: the parts hold 0 of " + std::to_string(3 * rows) +
-                                     " elements: nobody has the element at (0, 0)");
+                                     " elements: no rank has the element at (0, 0)");
     CHECK(made_of(rows, mine.begin, is_last ? -2 : mine.size()) ==  // an extent that only this rank can see
           "distributed: rank " + std::to_string(last) + ": extent -2 of dimension 0 is negative");
     CHECK(made_of(rows, several && is_last ? mine.begin - 1 : mine.begin, mine.size()) ==
@@ -214,7 +215,8 @@ TEST_CASE("parts of a context with other ranks are refused before anything runs"
     EINPARALLEL_LABELS(i, j);
     ep::tensor<double, 1> sums;
     sums(i) = ep::tensor<double, 2>(ep::from_distributed(there).named("X"))(i, j);
-    const std::string refused = "was distributed on a context with other ranks, or in another order";
+    const std::string refused =
+        "was distributed on a context with other ranks, or with the same ranks in another order";
     CHECK(sentence_of([&] {
               static_cast<void>(ep::decompose(world, sums));
           }).starts_with(last > 0 ? "decompose: X (from_distributed) " + refused : ""));

@@ -309,7 +309,7 @@ TEST_CASE("fetches that cannot be, on one rank: the same sentence on all, and no
     const ep::distributed<double, 2> short_one(
         world, {8, 3}, {0, 0}, ep::view<double, 2>(world.rank() == 0 ? target.data() : nullptr, {8, 3}));
     CHECK(sentence_of([&] { spread.fetch_into(here ? ep::distributed<double, 2>() : spread); }) ==
-          "fetch: the target is a handle on nothing" + ep::testing::only_last(world));
+          "fetch: the target is an empty handle" + ep::testing::only_last(world));
     CHECK(sentence_of([&] { spread.fetch_into(short_one); }) ==
           "fetch: the target has extent 8 in dimension 0, the tensor has 9");
     {

@@ -171,8 +171,9 @@ TEST_CASE("an array that is gone when it is read is a sentence") {
           "bind(X, std::move(array)) owns it");
     CHECK(same_everywhere(world, of_bound));
     lent.reset();
-    CHECK(sentence_of([&] { reads_lent.run(world); }) ==
-          "run: the array of input 'B' is gone: ep::borrow refers to it; from_root without it keeps a copy");
+    CHECK(
+        sentence_of([&] { reads_lent.run(world); }) ==
+        "run: the array of input 'B' is gone: ep::borrow only refers to it; from_root without ep::borrow keeps a copy");
     // What is owned stays.
     const ep::binding owned = ep::bind(graph.X, std::move(owner));
     CHECK(total_of(world, plan, owned) == 90);
@@ -203,7 +204,7 @@ TEST_CASE("own blocks in an array: one that is moved in is kept, one that is gon
     const auto refused = [](const std::string& sentence, auto&& call) {
         CHECK(sentence_of(call).find(sentence) != std::string::npos);
     };
-    refused("is gone: ep::distributed refers to it", [&] { static_cast<void>(ep::evaluate(world, lost)); });
+    refused("is gone: ep::distributed only refers to it", [&] { static_cast<void>(ep::evaluate(world, lost)); });
     ep::tensor<double, 1> twice;
     twice(i) = 2 * ep::generate<double>({all}, [](auto at) { return static_cast<double>(at); })(i);
     refused("the memory for output 'twice' is an array that is gone",
@@ -274,7 +275,7 @@ TEST_CASE(
         const ep::view<double, 2> none(nullptr, {rows - first, columns});
         static_cast<void>(ep::distributed<double, 2>(world, {rows, columns}, {first, 0}, none));
     });
-    CHECK(hole == "distributed: the parts hold 0 of 30 elements: nobody has the element at (0, 0)");
+    CHECK(hole == "distributed: the parts hold 0 of 30 elements: no rank has the element at (0, 0)");
 }
 
 TEST_CASE("whatever has the data can be bound") {
@@ -321,11 +322,11 @@ TEST_CASE("whatever has the data can be bound") {
     ep::tensor<double, 2> computed;
     computed(i, j) = graph.X(i, j) + graph.X(i, j);
     const std::string no_elements =
-        "run: the value bound to placeholder 'X' has no elements yet: bind what ep::evaluate makes of it, an array or "
-        "an input";
+        "run: the value bound to placeholder 'X' has no elements yet: bind the result of ep::evaluate, an array or an "
+        "input";
     CHECK(refused(computed) == no_elements);
     CHECK(refused(graph.X) == no_elements);
-    CHECK(refused(ep::tensor<double, 2>()) == "run: the value bound to placeholder 'X' is a handle on nothing");
+    CHECK(refused(ep::tensor<double, 2>()) == "run: the value bound to placeholder 'X' is an empty handle");
     CHECK(refused(ep::from_root(filled(1), world.size())) == "run: the value bound to placeholder 'X' is on rank " +
                                                                  std::to_string(world.size()) + ", the plan is for " +
                                                                  std::to_string(world.size()) + " ranks");

@@ -149,10 +149,9 @@ TEST_CASE("ranks in different collective calls, or with another plan of the same
     CHECK(other == (world.size() == 1 ? "" : "run: the plan is not the same on all ranks"));
     const std::string calls =
         sentence_of([&] { first ? forward.release(world) : static_cast<void>(forward.run(world)); });
-    CHECK(calls == (world.size() == 1
-                        ? ""
-                        : "the ranks of a context are in different collective calls, release and run: all "
-                          "of them make the same calls in the same order"));
+    CHECK(calls == (world.size() == 1 ? ""
+                                      : "the ranks of a context are in different collective calls, release and run: "
+                                        "all ranks must make the same calls in the same order"));
     const std::string plans = sentence_of(
         [&] { first ? static_cast<void>(ep::decompose(world, asked, Z)) : static_cast<void>(forward.run(world)); });
     CHECK(plans.find(world.size() == 1

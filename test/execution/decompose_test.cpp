@@ -272,7 +272,7 @@ TEST_CASE("a failure while recording on one rank") {
           "decompose: vertex 'Z', einsum ij,jk->ik: label j has extent 4 in operand 1 and 5 in operand 2" + on_last);
     CHECK(same_everywhere(world, got));
 
-    // A negative extent and a handle on nothing.
+    // A negative extent and an empty handle.
     const auto nothing = sentence_of([&] { static_cast<void>(ep::decompose(world, ep::tensor<double, 2>())); });
     CHECK(nothing == "decompose: output 0 is a tensor that nothing was assigned to");
     // An input with other extents on one rank is named, not the statement that fails there.
@@ -317,7 +317,7 @@ TEST_CASE("what the planner refuses") {
     const ep::tensor<double, 2> huge = ep::placeholder<double>({ep::index{1} << 62U, ep::index{1} << 62U});
     CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, huge)); }) ==
           "decompose: a tensor has more than 2^59 elements");
-    // A handle on nothing, on one rank: recorded, and refused on all.
+    // An empty handle, on one rank: recorded, and refused on all.
     const ep::distributed<double, 2> spread = ep::evaluate(world, ep::from_root(elements, 0));
     const bool last = world.rank() == world.size() - 1;
     const ep::tensor<double, 2> missing = ep::from_distributed(last ? ep::distributed<double, 2>() : spread);
@@ -380,7 +380,7 @@ TEST_CASE("plans by hand on a context: the ranks agree on them as on any plan") 
     };
     CHECK(refused({.processes = world.size() + 1}, by_name).starts_with("plan_with: options.processes is "));
     CHECK(refused(asked, ep::rivals::along("zz")) ==
-          "plan_with: the rule speaks of label zz, which no einsum of this graph has");
+          "plan_with: the rule names label zz, which no einsum of this graph has");
     // Ranks that cut differently, and a rule that fails on one.
     CHECK(refused(asked, ep::rivals::along(here ? "j" : "i")) ==
           (last > 0 ? "plan_with: the plan is not the same on all ranks" : ""));

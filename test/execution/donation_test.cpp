@@ -224,7 +224,8 @@ TEST_CASE(
 
     // Before the ranks begin.
     const std::string early = sentence_of([&] { plan.run(world, ep::bind(of.W, std::move(w))); });
-    CHECK(early == "run: no value is bound to placeholder 'X'; the elements given for 'W' are still their handle's");
+    CHECK(early ==
+          "run: no value is bound to placeholder 'X'; the elements given for 'W' still belong to their handle");
     CHECK(equal(w.allgather(), there));
     { const ep::binding never_run = ep::bind(of.W, std::move(w)); }
     CHECK(equal(w.allgather(), there));
@@ -232,19 +233,18 @@ TEST_CASE(
     // Meanwhile.
     fails = true;
     const std::string late = sentence_of([&] { step(ep::bind(of.W, std::move(w))); });
-    CHECK(late.find("no more; the elements given for 'W' are their handle's no longer, only copies of it keep them") !=
-          std::string::npos);
+    CHECK(late.find("no more; the elements given for 'W' no longer belong to their handle, and only copies of the "
+                    "handle keep them") != std::string::npos);
     fails = false;
     w = step(ep::bind(of.W, of.start));
     const ep::distributed<double, 2> copy = w;
     fails = true;
-    CHECK(sentence_of([&] { step(ep::bind(of.W, std::move(w))); }).ends_with("only copies of it keep them"));
+    CHECK(sentence_of([&] { step(ep::bind(of.W, std::move(w))); }).ends_with("only copies of the handle keep them"));
     CHECK(equal(copy.allgather(), there));
     fails = false;
     const std::string gone =
-        "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what it "
-        "returned, "
-        "or, where it failed, what was kept";
+        "distributed: the elements of this handle were given to a run by ep::bind(W, std::move(w)): bind the result of "
+        "the run, or, if it failed, a copy that was kept";
     CHECK(sentence_of([&] { static_cast<void>(w.local()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.held()); }) == gone);
     CHECK(sentence_of([&] { static_cast<void>(w.extents()); }) == gone);
@@ -261,8 +261,8 @@ TEST_CASE(
     CHECK_FALSE(equal(w.allgather(), there));
     const std::string again = sentence_of([&] { step(given); });
     CHECK(again ==
-          "run: the value bound to placeholder 'W' was given to an earlier run, which has written over it: bind what "
-          "that returned; the elements given for 'W' are still their handle's");
+          "run: the value bound to placeholder 'W' was given to an earlier run, which has written over it: bind the "
+          "result of that run; the elements given for 'W' still belong to their handle");
 }
 
 }  // namespace donation_test

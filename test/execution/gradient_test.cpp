@@ -715,8 +715,8 @@ TEST_CASE("what has no gradient says so, the same on every rank") {
     scalar loss;
     loss() = A(i, j) * A(i, j);
     CHECK(said(std::get<1>(ep::gradient(loss, A, other))) ==
-          "decompose: ep::gradient: the loss does not depend on 'other', tensor 2 that it is derived by: of a handle "
-          "that was assigned to again, a copy made before");
+          "decompose: ep::gradient: the loss does not depend on 'other', tensor 2 with respect to which it is "
+          "differentiated: if this handle was assigned to again, give a copy that was made before");
     CHECK(said(ep::gradient(loss, matrix())).find("before anything was assigned to it") != std::string::npos);
     CHECK(said(ep::gradient(scalar(), A)).find("before anything was assigned to it") != std::string::npos);
     loss() = ep::map(unknown(), A(i, j));
@@ -726,8 +726,8 @@ TEST_CASE("what has no gradient says so, the same on every rank") {
           "derivative");
     loss() = ep::reduce(larger_of(), A(i, j));
     CHECK(said(ep::gradient(loss.named("most"), A)) ==
-          "decompose: ep::gradient: 'most': the reduction is the application's own; the library's have "
-          "derivatives");
+          "decompose: ep::gradient: 'most': the reduction is the application's own and has no derivative; the "
+          "library's reductions have one");
     loss() = ep::sum(A(i, j) + A(j, i));  // 3 x 4: it failed itself
     CHECK(said(ep::gradient(loss, A)).find("label") != std::string::npos);
 }

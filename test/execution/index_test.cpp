@@ -234,13 +234,15 @@ TEST_CASE("what cannot be read is one sentence at decompose") {
     const auto said = [&] { return sentence_of([&] { static_cast<void>(ep::decompose(world, Z)); }); };
     Z(i) = X(i + r);
     CHECK(said() ==
-          "decompose: einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand "
+          "decompose: einsum: the extent of label i is not known: give the left-hand side extents, or let an operand "
           "have the label as a dimension of its own");
     Z(i) = X(i + 1) * X(i) + ep::generate<double>({4}, ep::uniform(1))(i);
-    CHECK(said() == "decompose: einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 4, beyond its extent 4");
+    CHECK(said() ==
+          "decompose: einsum: index i + 1 of dimension 0 of operand 1 runs from 1 to 4, outside the extent 4");
     Z(i) = X(i + 4);
     CHECK(said() ==
-          "decompose: einsum: index i + 4 of dimension 0 of operand 1 leaves nothing to label i: its extent is 4");
+          "decompose: einsum: index i + 4 of dimension 0 of operand 1 leaves no value for label i: the dimension has "
+          "extent 4");
     Z(i) = X(i);
     Z(i + j) = X(1 - i) * X(1 - j);
     CHECK(said() ==
@@ -248,8 +250,8 @@ TEST_CASE("what cannot be read is one sentence at decompose") {
     Z(i) = X(i);
     Z(2 * i) += ep::generate<double>({2}, ep::uniform(1))(i);
     CHECK(said() ==
-          "decompose: einsum: on the left of a recorded tensor each label stands with 1 or -1 in some dimension; every "
-          "second row, Z(2 * i, j), is written by an integer tensor of indices: Z(row(i), j)");
+          "decompose: einsum: on the left of a recorded tensor each label must stand with the factor 1 or -1 in some "
+          "dimension; to write every second row, Z(2 * i, j), use an integer tensor of indices: Z(row(i), j)");
     Z = {};
     Z(i + 1) = X(i);
     CHECK(said() == "decompose: a tensor was used before anything was assigned to it");

@@ -168,12 +168,12 @@ TEST_CASE("what is wrong with largest elements is one sentence at decompose") {
     V(i, k) = ep::top_k(k, j, X(i, j), 4).values;
     CHECK(sentence_of([&] {
               static_cast<void>(ep::decompose(world, V));
-          }).find("ep::top_k: 4 elements are wanted of rows that have 3") != std::string::npos);
+          }).find("ep::top_k: 4 elements are asked for, but rows have 3") != std::string::npos);
     ep::tensor<double, 2> Unsaid;
     CHECK(sentence_of([&] {
               Unsaid(i, k) = ep::top_k(k, j, X(i, j)).values;
               static_cast<void>(ep::decompose(world, Unsaid));
-          }).find("nothing says the extent of label k") != std::string::npos);
+          }).find("the extent of label k is not known") != std::string::npos);
     ep::tensor<double, 2> S;
     S(i, j) = ep::cumsum(j, X(i, j));
     CHECK(sentence_of([&] {

@@ -88,7 +88,7 @@ TEST_CASE("a mark holds for all that a statement makes on the way, and for nothi
     }
 }
 
-TEST_CASE("a handle on nothing has no constraints and no name") {
+TEST_CASE("an empty handle has no constraints and no name") {
     ep::tensor<double, 1> nothing;
     CHECK_THROWS_WITH_AS(nothing.named("Z"), "named: nothing was assigned to this tensor", ep::error);
     CHECK_THROWS_WITH_AS((ep::tensor<double, 1>().named("Z")), "named: nothing was assigned to this tensor", ep::error);

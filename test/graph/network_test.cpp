@@ -257,11 +257,11 @@ TEST_CASE("mistakes are one sentence") {
     CHECK(of_string("ij,jk->[i, k + 1]") ==
           "ep::einsum: the dimensions of the output are labels, not functions of them: 'ij,jk->[i, k + 1]'");
     CHECK(of_string("[i, j + 3],kl->ij") ==
-          "einsum: index j + 3 of dimension 1 of operand 1 leaves nothing to label j: its extent is 3");
+          "einsum: index j + 3 of dimension 1 of operand 1 leaves no value for label j: the dimension has extent 3");
     CHECK(of_string("[i, 7],jk->k") ==
-          "einsum: index 7 of dimension 1 of operand 1 runs from 7 to 7, beyond its extent 3");
+          "einsum: index 7 of dimension 1 of operand 1 runs from 7 to 7, outside the extent 3");
     CHECK(of_string("[i + r, j],jk->ik") ==
-          "einsum: nothing says the extent of label i: give the left-hand side extents, or let an operand have the "
+          "einsum: the extent of label i is not known: give the left-hand side extents, or let an operand have the "
           "label as a dimension of its own");
     CHECK(of_string("ij,jk->ii") == "ep::einsum: this output label is repeated: label i");
     CHECK(of_string("ij,...k->ik").starts_with("ep::einsum: an operand's ellipsis stands for dimensions"));
@@ -274,7 +274,7 @@ TEST_CASE("mistakes are one sentence") {
           "einsum 10 11,10 12->: label 10 has extent 2 in operand 1 and 3 in operand 2");
     net.add(ep::placeholder<double>({2}), {10});
     CHECK(sentence([&] { static_cast<void>(net.result({})); }) ==
-          "ep::einsum: operands are all of them arrays and views, or all of them tensors");
+          "ep::einsum: the operands must be arrays and views only, or tensors only");
 }
 
 TEST_CASE("on tensors the vertices of einsum<...> are recorded") {

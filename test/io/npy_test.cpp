@@ -283,7 +283,7 @@ TEST_CASE("what write_npy wrote is read again, byte for byte as NumPy writes it"
     CHECK(mentions(ep::testing::sentence_of([&] {
                        ep::write_npy<double>(file.path, {7, 9}, values);
                    }),
-                   "63 elements by its shape, and 60"));
+                   "63 elements for its shape, and 60"));
     CHECK(mentions(ep::testing::sentence_of([&] { ep::write_npy<double>("/nowhere/x.npy", {60}, values); }),
                    "'/nowhere/x.npy'"));
 }

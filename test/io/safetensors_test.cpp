@@ -247,8 +247,8 @@ TEST_CASE("names and metadata of any letters are written and read again") {
     const auto refusal = [&](const std::string& name, const std::map<std::string, std::string>& words) {
         return ep::testing::sentence_of([&] { ep::detail::safetensors_preamble({name}, {complex}, {{1}}, words); });
     };
-    CHECK(refusal("a\xff", {}) == "the name 'a\xff' is no UTF-8, which safetensors are written in");
-    CHECK(refusal("a", {{"b", "\x80"}}) == "the metadata '\x80' is no UTF-8, which safetensors are written in");
+    CHECK(refusal("a\xff", {}) == "the name 'a\xff' is not UTF-8, and safetensors must be");
+    CHECK(refusal("a", {{"b", "\x80"}}) == "the metadata '\x80' is not UTF-8, and safetensors must be");
     CHECK(refusal("__metadata__", {}) == "'__metadata__' is no name for a tensor in safetensors");
     CHECK(
         ep::testing::sentence_of([] {
@@ -293,11 +293,12 @@ TEST_CASE("sentences about what is wrong with a file") {
                           2)) == "has 'a' twice in one object of its header");
     const std::string u8 = R"(:{"dtype":"U8","shape":[2],"data_offsets":)";
     CHECK(refused(file_of(R"({"a")" + u8 + R"([0,2]},"b")" + u8 + "[4,6]}}", 6)) ==
-          "has 2 bytes before tensor 'b' that belong to none");
-    CHECK(refused(file_of(R"({"a")" + u8 + "[1,3]}}", 3)) == "has 1 bytes before tensor 'a' that belong to none");
-    CHECK(refused(tensor("F4", "[3]", "[0,2]")) == "has 3 elements of 4 bits in tensor 'w', which fill no whole bytes");
+          "has 2 bytes before tensor 'b' that belong to no tensor");
+    CHECK(refused(file_of(R"({"a")" + u8 + "[1,3]}}", 3)) == "has 1 bytes before tensor 'a' that belong to no tensor");
+    CHECK(refused(tensor("F4", "[3]", "[0,2]")) ==
+          "has 3 elements of 4 bits in tensor 'w', which do not fill whole bytes");
     CHECK(refused(tensor("F8_E4M3FN", "[64]", "[0,64]")) ==
-          "has tensor 'w' of type 'F8_E4M3FN', which safetensors have not");
+          "has tensor 'w' of type 'F8_E4M3FN', which the safetensors format does not have");
     CHECK(refused(file_of("{\"a\n\":1}", 0)) == "has a header with the control character 10 in a string");
     CHECK(refused(file_of("{\"\xff\":1}", 0)) == "has a header with a string that is no UTF-8");
     CHECK(refused(file_of(R"({"\udc00":1})", 0)) == "has a header with half of a surrogate pair in a string");

@@ -382,7 +382,7 @@ TEST_CASE("contraction_order: nothing to do for fewer than two operands") {
     CHECK(scalars.size() == 2);
 }
 
-TEST_CASE("order_within: results on the way hold no more than the limit, in the first part and in the next") {
+TEST_CASE("order_within: intermediate results hold no more than the limit, in the first part and in the next") {
     std::mt19937 random(12);
     int keeping = 0;
     int limited = 0;

@@ -232,9 +232,9 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
         W));
     CHECK(asked > 0);
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
-          "plan_with: there is no rule that says how to cut");
+          "plan_with: the cutting rule is empty");
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
-          "plan_with: 'A' is an input, which rests as the vertices that read it are cut");
+          "plan_with: 'A' is an input and cannot be cut by hand: it rests as the vertices that read it are cut");
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==
           "plan_with: 1 of the 2 tensors that are cut by hand is not part of this graph");
     CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}), Z)); }) ==
@@ -260,7 +260,7 @@ TEST_CASE_FIXTURE(two_products, "a rule that names a label which nobody has is r
     const auto refused = [&](const ep::cutting_rule& rule) {
         return sentence_of([&] { static_cast<void>(ep::plan_with({.processes = 4}, rule, W)); });
     };
-    const std::string sentence = "plan_with: the rule speaks of label zz, which no einsum of this graph has";
+    const std::string sentence = "plan_with: the rule names label zz, which no einsum of this graph has";
     CHECK(refused(rivals::along("zz")) == sentence);
     CHECK(refused(rivals::data_parallel("zz")) == sentence);
     CHECK(refused(rivals::sequence("zz")) == sentence);
@@ -270,7 +270,7 @@ TEST_CASE_FIXTURE(two_products, "a rule that names a label which nobody has is r
     CHECK(refused(rivals::megatron({{"i", "zz"}, "", ""})) == sentence);
     CHECK(refused(rivals::megatron({{"i"}, "zz", "", 2})) == sentence);
     CHECK(refused(rivals::along("")) ==
-          "plan_with: the rule speaks of a label without a name, which no einsum of this graph has");
+          "plan_with: the rule names a label without a name, which no einsum of this graph has");
     // A label of one of the two einsums will do, and no label for a role that is not there.
     CHECK(refused(rivals::along("l")).empty());
     CHECK(refused(rivals::along("j")).empty());

@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(product_and_sum, "pins that cannot be obeyed are refused with 
     ep::tensor<double, 1> everywhere = ep::generate<double>({8}, [](ep::index at) { return double(at); });
     everywhere.named("X").pinned({{0, 2}});
     CHECK_THROWS_WITH_AS(static_cast<void>(ep::decompose({.processes = 2}, everywhere)),
-                         "decompose: X is an input that lies, or is read, where its source says; placeholders and "
+                         "decompose: X is an input whose source says where it lies or is read; only placeholders and "
                          "results of einsums can be pinned",
                          ep::error);
     ep::tensor<double, 1> nothing;

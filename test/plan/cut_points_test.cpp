@@ -122,16 +122,16 @@ TEST_CASE("cut points that are none are refused") {
         return std::string();
     };
     const std::string who = "decompose: Z (ik->ik) is pinned along label i at cut points ";
-    CHECK(refusal({{"i", ep::cut_points{1, 3, 12}}}) == who + "that begin at 1, they must begin at 0");
-    CHECK(refusal({{"i", ep::cut_points{0, 3, 11}}}) == who + "that end at 11, the extent is 12");
+    CHECK(refusal({{"i", ep::cut_points{1, 3, 12}}}) == who + "that begin at 1 and must begin at 0");
+    CHECK(refusal({{"i", ep::cut_points{0, 3, 11}}}) == who + "that end at 11 and must end at the extent 12");
     CHECK(refusal({{"i", ep::cut_points{0, 7, 3, 12}}}) == who + "that do not ascend: 7 stands before 3");
-    CHECK(refusal({{"i", ep::cut_points{0}}}) == who + "of which there must be two at least, 0 and the extent 12");
+    CHECK(refusal({{"i", ep::cut_points{0}}}) == who + "that are fewer than two: there must be 0 and the extent 12");
     CHECK(refusal({{"i", ep::cut_points{0, 3, 6, 8, 10, 12}}}) ==
           "decompose: Z (ik->ik) is pinned over 5 ranks or more, the plan is for 4");
     CHECK(refusal({{"i", ep::cut_points(std::vector<int>{0, 3, 3, 12})}}).empty());
     X.pinned({{0, ep::cut_points{0, 5, 11}}});
     CHECK(refusal({{"i", 4}}) ==
-          "decompose: X is pinned along dimension 0 at cut points that end at 11, the extent is 12");
+          "decompose: X is pinned along dimension 0 at cut points that end at 11 and must end at the extent 12");
 }
 
 TEST_CASE("even cut points are even blocks") {

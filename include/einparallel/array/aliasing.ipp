@@ -70,8 +70,8 @@ public:
         }
     }
 
-    /// Some sum lies in [low, high]. Also said where too many were tried: among many strides that have nothing to do
-    /// with each other. Views of one array need a few.
+    /// True where some sum lies in [low, high], or where too many were tried to tell. Only many unrelated strides take
+    /// so many tries; views of one array take a few.
     EINPARALLEL_INLINE [[nodiscard]] bool reach(index low, index high) const {
         int tries = 20000;
         return reach({all_.data(), all_.size()}, low, high, tries);
@@ -126,8 +126,8 @@ private:
         return false;
     }
 
-    /// Of two strides and a range, all multiples of `step`: by what the small one leaves over of a multiple of the
-    /// large one.
+    /// The same for two strides, where these and the range are multiples of `step`. It looks at the remainders of
+    /// multiples of the large stride by the small one.
     EINPARALLEL_INLINE static bool reach(multiples large, multiples small, index step, index low, index high) {
         const index first = std::max<index>(quotient_above(low - small.stride * small.most, large.stride), 0);
         const index modulus = small.stride / step;
@@ -186,7 +186,7 @@ EINPARALLEL_INLINE void check_readable(const strided_block& block) {
         check_readable({data, extents_of(block.joined->boxes[number]), strides.data(), block.element});
     }
     const auto [begin, end] = block.touched();
-    expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
+    expect(block.data != nullptr || begin == end, "einsum: a view has elements, but its pointer is null");
 }
 
 EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) {

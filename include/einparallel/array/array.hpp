@@ -37,7 +37,7 @@ using nested_list = typename nested<T, Rank>::type;
 template <class T, std::size_t Rank>
 using row_of = nested_list<T, (Rank > 0 ? Rank - 1 : 0)>;
 
-/// Their extents, as the first list of each depth has them.
+/// The extents of nested lists, as the first list of each depth has them.
 template <class T, std::size_t Rank>
 void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]] index* extents) {
     if constexpr (Rank > 0) {
@@ -48,14 +48,14 @@ void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]
     }
 }
 
-/// Copies them to dense memory; returns what follows. Throws where the lists of a depth differ in length.
+/// Copies nested lists to dense memory; returns what follows. Throws where the lists of a depth differ in length.
 template <class T, std::size_t Rank>
 T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* extents, T* next) {
     if constexpr (Rank == 0) {
         *next++ = rows;
     } else {
         require(*extents == index(rows.size()),
-                {"ep::array: a list of ", rows.size(), " stands beside one of ", *extents});
+                {"ep::array: lists of one depth have different lengths, ", rows.size(), " and ", *extents});
         for (const auto& row : rows) {
             next = flatten<T, Rank - 1>(row, extents + 1, next);
         }

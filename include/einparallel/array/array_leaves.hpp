@@ -85,7 +85,7 @@ struct array_leaves {
                        [](interval range) { return range.size(); });
         return operand;
     }
-    /// Of a dimension, in sentences.
+    /// The name of a dimension in sentences.
     static std::string name_of(const auto& /*held*/, std::size_t dimension) {
         return "dimension " + std::to_string(dimension);
     }
@@ -96,7 +96,7 @@ struct array_leaves {
             std::make_shared<array<T, Labels::size>>(found.template extents_of<Labels>(), first_elements::unwritten);
         return owned_operand<T, Labels::size>{{made->data(), made->extents(), made->strides()}, made};
     }
-    /// An expression as an operand with these labels, computed where it is none.
+    /// An expression as an operand with these labels. It is computed into a new array, unless it is such an operand.
     template <class T, class Labels, class Found, class E>
     static auto value_of(const Found& found, const E& expression) {
         if constexpr (is_operand<array_operand<T, Labels::size>, Labels, E>) {

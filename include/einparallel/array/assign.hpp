@@ -293,8 +293,8 @@ private:
         expect(How != assignment::set,
                "einsum: several indices on the left name one element: say += to add up what is assigned to it");
         expect(!is_half<T>,
-               "einsum: several indices on the left name one element, which would be rounded for each of them: add to "
-               "floats and assign these");
+               "einsum: several indices on the left name one element, which would be rounded after each addition: add "
+               "up in an array of floats, then assign that");
         // What one index writes, another may read.
         const strided_block output{handle_of(there), statement<Labels, E>::left_labels};
         const auto check = [&](const auto&... read) { (check_leaf(output, {read}), ...); };

@@ -94,9 +94,9 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 template <class... Operands>
 struct other_than_dense : refused, known_tensors<Operands...> {
     static_assert((OpaqueTensor<Operands> || ...),
-                  "ep::einsum: subscripts stand in angle brackets or come first, operands without labels, all of them "
-                  "arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); what ep::padded and "
-                  "ep::concatenate make is assigned to one first");
+                  "ep::einsum: subscripts stand in angle brackets or come first, then operands without labels, all of "
+                  "them arrays and views or all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B); assign the results "
+                  "of ep::padded and ep::concatenate to one of these first");
 };
 
 template <subscripts Text, class... Operands>
@@ -116,7 +116,8 @@ auto new_output(const Operands&... operands) {
 template <subscripts Text, class X, class Y>
 contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
-    static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
+    static_assert(std::is_same_v<T, typename Y::value_type>,
+                  "ep::explain: the operands must have the same element type");
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const std::array shapes{shape_of(x), shape_of(y)};
     subscript_labels labels(table, shapes);

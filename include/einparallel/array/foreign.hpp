@@ -91,7 +91,7 @@ inline constexpr bool has_default_access<M> = [] {
         };
     }
 }();
-/// No mapping of its layout is without strides; true of what has no layout.
+/// True where every mapping of the tensor's layout has strides, and where the tensor has no layout.
 template <class M>
 inline constexpr bool is_always_strided = true;
 template <class M>

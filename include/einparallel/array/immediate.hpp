@@ -175,15 +175,15 @@ public:
         bool is_made = false;
     };
 
-    /// A product contracted pair by pair, in this order or else the cheapest one. Results on the way go when they have
-    /// been read, but those that are kept.
+    /// A product contracted pair by pair, in this order, or in the cheapest one where none is given. Intermediate
+    /// results are freed when they have been read, except those that are kept.
     EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const strided_block> operands,
                                     const std::vector<pairwise_contraction>* order, element_type element,
                                     function_ref<void(bool is_last, const block_call&)> contract,
                                     kept_results* kept = nullptr);
 
-    /// Overwrites the target with Σ of the product of all operands in an order whose results on the way hold at most so
-    /// many bytes at a time; 0: any order. @throws error where there is none
+    /// Overwrites the target with Σ of the product of all operands. Intermediate results hold at most `most_bytes` at a
+    /// time; 0: no limit. @throws error where no order keeps within this limit
     EINPARALLEL_INLINE void network(std::span<const strided_block> operands, std::size_t most_bytes,
                                     block_work contract);
 

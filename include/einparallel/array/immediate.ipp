@@ -133,8 +133,9 @@ EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
     std::replace(extents.begin(), extents.end(), index{-1}, index{1});
 }
 
-/// Extents agree, the output is dense, and operands are nowhere near it, or are `in_place` and read element for element
-/// where it is written: nothing else can be wrong. Extents are known by label, −1 where no block has one.
+/// True where nothing can be wrong: extents agree, the output is dense, and no operand overlaps it, except with
+/// `in_place` an operand that is read element for element where the output is written. Fills `extents` by label, with
+/// −1 where no block has the label.
 EINPARALLEL_INLINE bool is_plain(const strided_block& output, std::span<const strided_block> operands, bool in_place,
                                  std::span<index> extents) {
     std::fill(extents.begin(), extents.end(), -1);

@@ -156,7 +156,7 @@ private:
         }
     };
 
-    /// One vertex of ⊕ over an expression, as steps.
+    /// Makes ⊕ over an expression one vertex, whose steps compute the expression.
     template <class Out, class Op, class E, class... In, class Sink>
     handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, label_span out) {
         std::array<operand, sizeof...(In)> operands{};
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    /// Rows are whole, and of elements that are computed with: what is joined is copied.
+    /// A computed operand in one block of memory, so that its rows are whole. A joined operand is copied.
     template <class E>
     operand in_one_block(const E& node) {
         using T = computed_t<typename E::value_type>;

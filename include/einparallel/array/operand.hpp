@@ -114,18 +114,18 @@ public:
         using node_type = std::remove_cvref_t<decltype(assigned)>;
         using wrong = mistakes<typename Leaf::labels, node_type>;
         static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
-        static_assert(
-            Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
-            "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
-            "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
-            "with this label; or is it misspelt?");
+        static_assert(Broadcasts || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+                      "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...), "
+                      "or is misspelt: to repeat the values along a new label, multiply by "
+                      "ep::generate<double>({extent}, [](auto) { return 1.0; }) with this label");
         static_assert(
             (!Broadcasts && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
-            "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
-            "repeat its sums along the label; or is it misspelt?");
-        static_assert(wrong::sound_terms,
-                      "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
-                      "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
+            "einsum: this output label appears in no operand of a term that is summed, or is misspelt: to repeat the "
+            "sums along the label, write ep::sum(term)");
+        static_assert(
+            wrong::sound_terms,
+            "einsum: the operands of a +, -, max or min inside a term have different labels that are missing on the "
+            "left: write what is summed as ep::sum(label, expr), and what is reduced as ep::max(label, expr)");
         static_assert(
             is_summed_inside<typename wrong::escaping>,
             "softmax: a label of its argument is missing on the left and would be summed outside the softmax, or the "
@@ -134,7 +134,7 @@ public:
                       "einsum: complex values cannot be assigned to real elements: take a part of them with ep::map");
         static_assert(keeps_fraction<typename node_type::value_type, T>,
                       "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map; "
-                      "a bool is x(i) != 0");
+                      "for a bool write x(i) != 0");
         static_assert(is_in_range<node_type, T>,
                       "einsum: integers beyond the largest number of the left-hand side (65,504 of float16, 57,344 of "
                       "float8_e5m2, 448 of float8_e4m3) cannot be assigned to it: multiply them by 1.0F");
@@ -176,10 +176,9 @@ private:
     template <class Function, class E>
     const Target& by(const E& term) const {
         constexpr bool names_each_once = !waits<typename Leaf::operand_type>;
-        static_assert(
-            names_each_once,
-            "einsum: *=, /= and %= are of whole arrays and tensors, or of views: at functions of labels and at "
-            "indices that are data write the product, A(i + 1) = A(i + 1) * B(i)");
+        static_assert(names_each_once,
+                      "einsum: *=, /= and %= take whole arrays, tensors and views only: at functions of labels, and at "
+                      "indices that are data, write the product, A(i + 1) = A(i + 1) * B(i)");
         if constexpr (!names_each_once) {
             return static_cast<const Target&>(*this);
         } else if constexpr (statement<typename Leaf::labels, E>::template aggregates<E>) {

@@ -249,7 +249,7 @@ public:
             },
             tokens);
     }
-    /// Of tensors with these labels.
+    /// The extents of a tensor with these labels.
     template <class Labels>
     std::array<index, Labels::size> extents_of() const {
         std::array<index, Labels::size> extents{};

@@ -88,8 +88,8 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
                 index& extent = valid[std::size_t(unknown)];
                 const index fits = read.valid(unknown, others);
                 if (fits == 0) {
-                    return "einsum: " + read.text(names) + " leaves nothing to label " +
-                           std::string(names[std::size_t(unknown)]) + ": its extent is " +
+                    return "einsum: " + read.text(names) + " leaves no value for label " +
+                           std::string(names[std::size_t(unknown)]) + ": the dimension has extent " +
                            std::to_string(read.extent());
                 }
                 extent = extent < 0 ? fits : std::min(extent, fits);
@@ -100,8 +100,9 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
     }
     for (std::size_t label = 0; label < names.size(); ++label) {
         if (extents[label] < 0) {
-            return "einsum: nothing says the extent of label " + std::string(names[label]) +
-                   ": give the left-hand side extents, or let an operand have the label as a dimension of its own";
+            return "einsum: the extent of label " + std::string(names[label]) +
+                   " is not known: give the left-hand side extents, or let an operand have the label as a dimension of "
+                   "its own";
         }
     }
     for (const dimension_read& read : reads) {
@@ -114,7 +115,7 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
         const interval reached = is_read ? read.reach({extents.begin(), extents.end()}) : interval{};
         if (reached.begin < 0 || reached.end > read.extent()) {
             return "einsum: " + read.text(names) + " runs from " + std::to_string(reached.begin) + " to " +
-                   std::to_string(reached.end - 1) + ", beyond its extent " + std::to_string(read.extent());
+                   std::to_string(reached.end - 1) + ", outside the extent " + std::to_string(read.extent());
         }
     }
     return {};

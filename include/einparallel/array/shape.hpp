@@ -71,19 +71,19 @@ using padding = per_dimension<Rank, list_of_numbers::of_padded>;
 template <std::size_t Rank>
 using corner = per_dimension<Rank, list_of_numbers::of_slice>;
 
-/// With elements before and after.
+/// The extents with `before` and `after` added. @throws error where a number is negative
 template <std::size_t Rank>
 std::array<index, Rank> padded_extents(std::array<index, Rank> extents, const padding<Rank>& before,
                                        const padding<Rank>& after) {
     for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
         expect(before[dimension] >= 0 && after[dimension] >= 0,
-               "ep::padded: a negative number of elements before or after");
+               "ep::padded: the number of elements before or after is negative");
         extents[dimension] += before[dimension] + after[dimension];
     }
     return extents;
 }
 
-/// Of a box; throws where it is not inside.
+/// The extents of the box from `begin` to `end`. @throws error where the box is not inside the tensor
 template <std::size_t Rank>
 std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, const corner<Rank>& begin,
                                        const corner<Rank>& end) {
@@ -92,7 +92,7 @@ std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, c
         made[dimension] = end[dimension] - begin[dimension];
         require(begin[dimension] >= 0 && made[dimension] >= 0 && end[dimension] <= extents[dimension],
                 {"ep::slice: dimension ", dimension, " from ", begin[dimension], " to ", end[dimension],
-                 " is no part of its extent ", extents[dimension]});
+                 " is not inside the extent ", extents[dimension]});
     }
     return made;
 }
@@ -160,7 +160,7 @@ auto reshaped(A&& tensor, const std::array<index, Rank>& extents) {
     std::iota(labels.begin(), labels.end(), label_id{0});
     if (seen.size() > 0) {
         require(at.has_rows(seen.strides()),
-                {"ep::reshape: dimensions of this view have gaps between their rows: assign it to an array before"});
+                {"ep::reshape: dimensions of this view have gaps between their rows: assign it to an array first"});
         at.strides_along(labels, whole_box(at.bounds), seen.strides(), strides);
     }
     return view_of(std::forward<A>(tensor), 0, extents, strides);
@@ -168,10 +168,10 @@ auto reshaped(A&& tensor, const std::array<index, Rank>& extents) {
 
 template <class... Arguments>
 struct other_than_tensors : refused {
-    static_assert(
-        fits<Arguments...>,
-        "ep::concatenate, slice, reshape: the number of a dimension and arrays or views, or recorded tensors, "
-        "of one element type and rank; an array, a view or a tensor and numbers for its dimensions, in braces");
+    static_assert(fits<Arguments...>,
+                  "ep::concatenate, slice, reshape: ep::concatenate takes the number of a dimension, then arrays or "
+                  "views, or recorded tensors, of one element type and rank; the others take an array, a view or a "
+                  "tensor, then numbers for its dimensions in braces");
     refused_node operator()(const auto&... /*indices*/) const { return {}; }
 };
 

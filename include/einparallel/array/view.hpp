@@ -25,9 +25,9 @@ template <class... M>
     requires(OpaqueTensor<M> || ...)
 struct known_tensors<M...> {
     static_assert(fits<M...>,
-                  "einparallel: the type of this tensor does not say where its elements lie, as Eigen's do, contiguous "
-                  "ranges of one dimension, mdspans with the default accessor, Kokkos' and xtensor's views: write "
-                  "ep::view<double, 2>(pointer, {m, n}, {row_stride, column_stride})");
+                  "einparallel: the type of this tensor does not say where its elements lie: write ep::view<double, "
+                  "2>(pointer, {m, n}, {row_stride, column_stride}); Eigen's tensors, contiguous ranges of one "
+                  "dimension, mdspans with the default accessor, Kokkos' and xtensor's views do not need this");
 };
 
 }  // namespace EINPARALLEL_DETAIL
@@ -107,7 +107,7 @@ public:
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
     /// Extents of all dimensions.
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
-    /// In elements.
+    /// Strides, in elements.
     [[nodiscard]] const std::array<index, Rank>& strides() const { return strides_; }
 
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.

@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a redistribution costs, in all and the rank with the most to do.
+/// What a redistribution moves: in all, and for the rank with the most to move.
 struct traffic {
     double elements = 0;  ///< moved in all
     double busiest = 0;   ///< elements sent or received by one rank
@@ -28,7 +28,8 @@ struct traffic {
 /// Number of a place in a place_table.
 using place_id = int;
 
-/// Of a tensor that nobody has to move, and of states that stand for any placement: moving from and to it is free.
+/// The place of a tensor that no rank has to move, and of states that stand for any placement. Moving from it or to it
+/// is free.
 inline constexpr place_id anywhere = -1;
 
 /// Seconds of a redistribution on the busiest rank.
@@ -37,7 +38,8 @@ inline double redistribution_seconds(const traffic& moving, std::size_t element_
            moving.busiest * double(element_bytes) * constants.seconds_per_byte;
 }
 
-/// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
+/// How many ranks are looked at (all of them, where there are no more): for any pair of places, and for a pair whose
+/// traffic is settled.
 inline constexpr int looked_at_first = 32;
 inline constexpr int looked_at_closely = 1024;
 inline constexpr int every_rank = std::numeric_limits<int>::max();
@@ -103,7 +105,7 @@ public:
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
     [[nodiscard]] place_id whole_of(place_id number) const { return places_[at(number)].whole; }
 
-    /// Where the pieces of gathered blocks are; else the place itself.
+    /// For a place of gathered blocks the place of their pieces, else the place itself.
     [[nodiscard]] place_id pieces_of(place_id number) const {
         const place_id pieces = places_[at(number)].pieces;
         return pieces == anywhere ? number : pieces;
@@ -111,19 +113,20 @@ public:
     /// Elements that all ranks together receive to gather blocks; 0 of what rests.
     [[nodiscard]] double gathered_at(place_id number) const { return places_[at(number)].gathered; }
 
-    /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
-    /// two, otherwise an estimate: as if they did, or by the boxes of `most` ranks, from then on.
+    /// What moves from one place to another. Of few ranks all boxes are compared. Of many ranks it is a closed form
+    /// where both places cut evenly into powers of two, otherwise an estimate: as if they did, or by the boxes of
+    /// `most` ranks. What was looked at more closely is used from then on.
     pair_traffic between(place_id from, place_id to, int most = looked_at_first) {
         return looked_up(from, to, most, elements_only_);
     }
 
-    /// The same by all ranks, however many. Time: ranks.
+    /// What moves from one place to another, counted over all ranks, however many. Time: ranks.
     traffic counted(place_id from, place_id to) { return looked_up(from, to, every_rank, false); }
 
     /// Pairs of places whose traffic was worked out, not in closed form.
     [[nodiscard]] std::size_t compared() const { return compared_; }
 
-    /// Where only elements count: messages and the busiest rank are not looked for.
+    /// With `elements_only` only elements count: messages and the busiest rank are not worked out.
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 
 private:

@@ -74,8 +74,8 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
     return total;
 }
 
-/// What moves between two binary places, in closed form. Where they cut unevenly an estimate. Ranks keep something
-/// where all bits that both places cut a dimension by agree; they all keep the same amount then.
+/// What moves between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
+/// elements where all bits agree by which both places cut a dimension. All such ranks keep the same number.
 EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     constexpr std::size_t most_bits = 32;
     const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));
@@ -139,8 +139,8 @@ EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, i
     return known->second;
 }
 
-/// The same between any two valid places, from what `most` of their ranks have, exact where these are all; without the
-/// messages of one rank with `elements_only`. Time: most.
+/// What moves between any two valid places, from what `most` of their ranks have. It is exact where these are all
+/// ranks. With `elements_only`, messages of one rank are not counted. Time: most.
 EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, bool elements_only) {
     const int ranks = std::max(from.ranks, to.ranks);
     const int tried = std::min(ranks, most);

@@ -42,7 +42,7 @@ EINPARALLEL_INLINE std::shared_ptr<const local_tensor> deal(context& world, cons
 /// A matrix of the application's that is dealt out in blocks to a grid of processes, from its ScaLAPACK descriptor
 /// (DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) and this rank's local array, column-major with leading dimension LLD.
 /// Ranks of the context are the processes in the order of the grid; those behind the grid hold nothing. Nothing is
-/// copied: the array is read in each run that it is bound to, or written by each that it is given an output of.
+/// copied: a run reads the array where it is bound, and writes it where it is given for an output.
 ///
 ///     ep::block_cyclic<double> a(world, desca, {.rows = 2, .columns = 3}, local_a), g(world, descg, …);
 ///     ep::results r = plan.run(world, ep::bind(A, a), ep::into(G, g));
@@ -60,7 +60,7 @@ public:
         local_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
     }
 
-    /// For the rooms of the library.
+    /// For the library's own use.
     [[nodiscard]] const std::shared_ptr<const detail::local_tensor>& memory() const { return local_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
@@ -73,8 +73,8 @@ private:
 
 inline namespace EINPARALLEL_WAY {
 
-/// Block-cyclic memory for an output of one run: written when the work is done, nothing before. results.get(Z) is where
-/// the plan left Z.
+/// Block-cyclic memory for an output of one run. It is written only when the work is done. results.get(Z) is where the
+/// plan left Z.
 template <class T>
 [[nodiscard]] binding into(const tensor<T, 2>& output, const block_cyclic<T>& matrix) {
     return {output.node(), nullptr, matrix.memory()};

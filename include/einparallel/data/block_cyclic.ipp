@@ -42,7 +42,7 @@ EINPARALLEL_SELDOM std::shared_ptr<const local_tensor> deal(context& world, cons
     const std::string failure = failure_of("block_cyclic", [&] {
         const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =
             descriptor;
-        require(type == 1, {"block_cyclic: the descriptor is of type ", type, ", dense matrices have 1"});
+        require(type == 1, {"block_cyclic: the descriptor is of type ", type, ", but dense matrices are of type 1"});
         require(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
                 {"block_cyclic: a matrix cannot be ", rows, " x ", columns});
         require(row_block >= 1 && column_block >= 1,

@@ -63,7 +63,7 @@ EINPARALLEL_SELDOM void fetch_like(const local_tensor& local, const local_tensor
     const std::shared_ptr<context_state> world = context_of(local);
     const exclusive guard(*world, "fetch");
     const std::string failure = failure_of("fetch", [&] {
-        expect(there.where != nullptr, "fetch: the target is a handle on nothing");
+        expect(there.where != nullptr, "fetch: the target is an empty handle");
         expect(context_of(there) == world, "fetch: the target is distributed over another context");
         const std::vector<index>& bounds = local.where->bounds();
         const auto [had, given] =

@@ -18,9 +18,10 @@
 
 namespace einparallel {
 
-/// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and written
-/// by those that are given them for an output. Not owning; what the application has queued for them must be
-/// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
+/// A view of elements on this rank's device, row-major or with strides in elements. It does not own them. Runs on
+/// devices read them in place, and write them where they are given for an output. Work on them that the application has
+/// queued must be done when the run begins, or be in the stream device_run.stream. It must also be done when the host
+/// reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
 ///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n})
@@ -54,20 +55,20 @@ public:
         : elements_(detail::checked(result.local_tensor()).elements) {
         detail::expect(
             elements_.is_on_device,
-            "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
+            "device_view: these elements are on the host: set device_run.results_stay to leave results on the device");
         elements_.held = whole_box(detail::extents_of(elements_.held));
     }
     /// Arrays, vectors and what else lies on the host: refused.
     template <class Other>
     explicit device_view(const Other& /*other*/) {
         static_assert(detail::fits<Other>,
-                      "ep::device_view: a pointer to device memory and extents, ep::device_view<double, 2> v(pointer, "
-                      "{m, n}); what lies on the host is bound as it is");
+                      "ep::device_view: give a pointer to device memory, then extents: ep::device_view<double, 2> "
+                      "v(pointer, {m, n}); elements on the host are bound without ep::device_view");
     }
 
     /// The first element, or null where this rank has none.
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(elements_.data); }
-    /// In elements.
+    /// Strides, in elements.
     [[nodiscard]] const std::vector<index>& strides() const { return elements_.strides; }
 
     /// For ep::bind: every rank has the whole tensor on its device.

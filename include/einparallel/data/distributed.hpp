@@ -34,7 +34,7 @@ namespace einparallel {
 /// elements. Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices;
 /// gather, allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's elements through the
 /// host, pinned. The communicators belong to the context: collective calls on a handle need it alive, local ones do
-/// not. A handle on nothing knows no context, so a collective call on one throws there alone: default handles are for
+/// not. An empty handle knows no context, so a collective call on one throws there alone: default handles are for
 /// all ranks or for none.
 template <class T, std::size_t Rank>
 class distributed {
@@ -45,7 +45,7 @@ public:
     using value_type = T;
     static constexpr std::size_t rank = Rank;
 
-    /// A handle on nothing.
+    /// An empty handle.
     distributed() = default;
 
     /// The application's own distribution: this rank holds the elements of `local`, the first of them at `lower` of a
@@ -89,7 +89,7 @@ public:
             "ep::distributed: this rank's block needs extents: ep::view<double, 2>(pointer, {rows, columns})");
     }
 
-    /// For the rooms of the library. @pre the local tensor holds elements of type T in Rank dimensions
+    /// For the library's own use. @pre the local tensor holds elements of type T in Rank dimensions
     explicit distributed(detail::local_tensor local) : local_(std::move(local)) {}
 
     /// Extents of the whole tensor.
@@ -107,10 +107,9 @@ public:
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     /// @throws error where they are on a device
     [[nodiscard]] view<T, Rank> local() const {
-        detail::expect(
-            !local_tensor().elements.is_on_device,
-            "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
-            "copy them, ep::device_view(z).data() is their address");
+        detail::expect(!local_tensor().elements.is_on_device,
+                       "distributed: local() needs elements on the host, and these are on a device: copy them by "
+                       "fetch, gather or for_each_local, or take their address from ep::device_view(z).data()");
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
@@ -193,7 +192,7 @@ public:
         return made;
     }
 
-    /// For the rooms of the library.
+    /// For the library's own use.
     [[nodiscard]] const detail::local_tensor& local_tensor() const {
         return given_ == nullptr ? local_ : detail::not_given(*given_);
     }
@@ -215,7 +214,7 @@ private:
         return whole;
     }
 
-    /// True too for a handle on nothing, moved-from ones included.
+    /// True too for an empty handle, moved-from ones included.
     [[nodiscard]] bool holds_nothing() const {
         return local_tensor().where == nullptr || local_tensor().elements.held.empty();
     }

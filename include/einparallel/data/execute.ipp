@@ -26,7 +26,7 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
     const plan& asked = call.asked;
     plan_cache& cache = call.cache;
     const int ranks = call.world->control.size();
-    expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
+    expect(!asked.vertices().empty(), "run: the plan is empty: make one with ep::decompose");
     require(asked.processes() == ranks, {"run: the plan is for ", asked.processes(), " ranks, the context has ", ranks,
                                          ": start the program on as many (mpiexec -n ", asked.processes(),
                                          "), or plan with ep::decompose(world, …), which counts them"});
@@ -48,8 +48,8 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
             const std::unique_ptr<prepared_call> how = cache.space.decide(work, of);
             return how == nullptr ? 0 : how->workspace;
         });
-        refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs most: ", most.of_vertex,
-                " bytes at once, with what is kept beside it"});
+        refuse({"run: ", missing.what(), "; vertex '", most.vertex, "' needs the most: ", most.of_vertex,
+                " bytes at once, including all that is kept at that time"});
     }
 }
 
@@ -82,7 +82,7 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     const double ready = MPI_Wtime();
     const bool keeps = asked.asked().runs > 1;
     bool again = false;  // all ranks have what earlier runs have kept
-    saying(bound, "are still their handle's", [&] {
+    saying(bound, "still belong to their handle", [&] {
         const bool has_kept = failure.empty() && call.moves().is_kept();
         const std::uint64_t least = agree(
             state.control, failure,
@@ -116,7 +116,8 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     if (seen != nullptr && call.is_on_device() && failure.empty()) {
         failure = failure_of("run", [&] { seen->add_watched(space.watched(), watched_from); });
     }
-    saying(bound, "are their handle's no longer, only copies of it keep them", [&] { agree(state.control, failure); });
+    saying(bound, "no longer belong to their handle, and only copies of the handle keep them",
+           [&] { agree(state.control, failure); });
     call.moves().keep(keeps);
     if (!again && keeps) {
         call.moves().kept().offer(cache.kept);

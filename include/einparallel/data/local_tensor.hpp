@@ -69,7 +69,7 @@ struct local_tensor {
     [[nodiscard]] bool is_gone() const { return life.has_value() && life->expired(); }
 };
 
-/// The whole tensor's extents. @pre it is no handle on nothing
+/// The whole tensor's extents. @pre it is not an empty handle
 inline const std::vector<index>& bounds_of(const local_tensor& local) {
     return local.cyclic ? local.cyclic->extents : local.where->bounds();
 }
@@ -90,7 +90,7 @@ EINPARALLEL_INLINE void write_back(const local_tensor& local, const local_tensor
 EINPARALLEL_INLINE std::ostream& print_tensor(std::ostream& stream, const local_tensor& local);
 
 /// An input with the elements of a local tensor: of rank `root` where it is given, spread where the tensor says so,
-/// else of all ranks. @pre it is no handle on nothing
+/// else of all ranks. @pre it is not an empty handle
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const local_tensor& given,
                                                            std::optional<int> root = std::nullopt);
 

@@ -38,8 +38,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> input_in_memory(const local_tensor& g
 EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     static const local_tensor nothing;
     expect(!elements.is_begun,
-           "distributed: the elements of this handle were given to a run, ep::bind(W, std::move(w)): bind what "
-           "it returned, or, where it failed, what was kept");
+           "distributed: the elements of this handle were given to a run by ep::bind(W, std::move(w)): bind the result "
+           "of the run, or, if it failed, a copy that was kept");
     return elements.value == nullptr ? nothing : *elements.value->origin->local();
 }
 
@@ -120,12 +120,12 @@ EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tens
         }
     }
     throw error(
-        "distributed: these elements are on a device, and the host has no way to them: no run on that device has begun "
+        "distributed: these elements are on a device, and the host cannot reach them: no run on that device has begun "
         "on their context, or the context is gone");
 }
 
-/// The local tensor itself where MPI reads and writes its memory on the host and nothing else may, else dense memory
-/// for it.
+/// Memory on the host that MPI can read and write for a local tensor. It is the tensor's own memory, unless this is on
+/// a device, has a negative stride, or `is_shared`; else new dense memory.
 EINPARALLEL_SELDOM local_tensor room_on_host(const local_tensor& local, bool is_shared = false) {
     local_tensor made = local;
     if (!local.elements.held.empty() && (local.elements.is_on_device || is_backwards(local.elements) || is_shared)) {
@@ -153,7 +153,7 @@ EINPARALLEL_SELDOM void write_back(const local_tensor& local, const local_tensor
 
 EINPARALLEL_SELDOM std::ostream& print_tensor(std::ostream& stream, const local_tensor& local) {
     if (local.where == nullptr) {
-        return stream << "a handle on nothing";
+        return stream << "an empty handle";
     }
     const local_tensor here = on_host(local);
     const box& held = here.elements.held;

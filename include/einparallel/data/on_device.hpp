@@ -58,7 +58,7 @@ struct device_need {
     std::size_t pinned = 0;     ///< of the host: results there, and what messages and sources pass through
     std::string vertex{};       ///< in a step of which most of the device is needed
 
-    /// Of the device: what options.memory_limit bounds in runs there.
+    /// Bytes of the device's memory, which options.memory_limit bounds in runs on devices.
     [[nodiscard]] std::size_t on_device() const { return tensors + workspace + products; }
 };
 

@@ -52,8 +52,8 @@ EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, con
     return *made;
 }
 
-/// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
-/// is thrown, on all ranks.
+/// The memory space of this rank's device, ready for work. `check` throws where the device does not suffice for it. All
+/// ranks then throw the same error, whose sentence begins with `call`.
 EINPARALLEL_SELDOM const device_space& agreed_device_space(
     context_state& state, const device_run& how, const std::string& call,
     function_ref<void(const device_space&)> check = [](const device_space&) {}) {
@@ -66,7 +66,7 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
     const std::string failure = failure_of("rank " + std::to_string(state.control.rank()) + ": the device", [&] {
         const int device = device_of_rank(state.node_rank, how.device);
         expect((how.allocate == nullptr) == (how.release == nullptr),
-               "device_run.allocate and release of the device's memory come together");
+               "give device_run.allocate and device_run.release together");
         space = &device_space_of(
             state, {.device = device, .is_direct = is_direct, .allocate = how.allocate, .release = how.release});
         check(*space);

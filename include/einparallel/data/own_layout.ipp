@@ -32,7 +32,8 @@ EINPARALLEL_SELDOM box box_at(index_span lower, index_span extents) {
 
 EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
     const std::optional<mesh> grid = mesh_of(blocks);
-    expect(grid.has_value(), "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
+    expect(grid.has_value(),
+           "distributed: these blocks do not form a grid of ranks, so that no tensor can be pinned to them");
     return list_of(grid->axes,
                    [](const mesh_axis& axis) { return pinned_part(int(axis.label), cut_points(axis.points)); });
 }
@@ -119,12 +120,13 @@ EINPARALLEL_SELDOM void check_boxes(const std::vector<index>& bounds, const std:
     }
     const std::vector<index> hole = *first_hole(whole_box(bounds), boxes);
     std::string mistake = sentence({"distributed: the parts hold ", held, " of ", wanted,
-                                    " elements: nobody has the element at (", numbers_text(hole), ")"});
+                                    " elements: no rank has the element at (", numbers_text(hole), ")"});
     const auto is_before = [&](std::size_t rank, const std::vector<index>& at) { return corner(rank) < at; };
     if (const auto behind = std::lower_bound(order.begin(), order.end(), hole, is_before); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
-        mistake += sentence({"; in front of it is rank ", rank, " with (", numbers_text(extents_of(boxes[rank])),
-                             ") elements from (", numbers_text(corner(rank)), ") on"});
+        mistake +=
+            sentence({"; the part in front of it is that of rank ", rank, ", with extents (",
+                      numbers_text(extents_of(boxes[rank])), ") from element (", numbers_text(corner(rank)), ") on"});
     }
     throw error(mistake);
 }

@@ -40,9 +40,9 @@ public:
         detail::local_tensor here{};                   ///< the elements of this rank
     };
 
-    /// Of no run.
+    /// The results of no run.
     results() = default;
-    /// For the executor.
+    /// For the library's own use.
     results(std::vector<part> outputs, std::size_t bytes_sent, std::size_t extra_bytes_sent)
         : outputs_(std::move(outputs)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
 
@@ -83,10 +83,11 @@ public:
 
     /// Element bytes that this rank handed to MPI for others: what plan.bytes_sent(rank) says.
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
-    /// Beside those, what it sent to bring bound values from where they rested to where the plan reads them.
+    /// Bytes beside bytes_sent() that it sent to bring bound values from where they rested to where the plan reads
+    /// them.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
 
-    /// Refused: they may be of any type.
+    /// Refused: outputs may be of any type.
     template <class Stream>
     friend detail::printed_results<Stream> operator<<(Stream& stream, const results& /*several*/);
 

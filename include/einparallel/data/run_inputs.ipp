@@ -103,10 +103,11 @@ public:
                 continue;
             }
             const source* const origin = input.origin->origin.get();
-            require(!origin->is_gone(), {"run: the array of input '", input.name, "' is gone: ",
-                                         origin->kind() == source_kind::resting
-                                             ? "ep::distributed refers to it, but for one that is moved in"
-                                             : "ep::borrow refers to it; from_root without it keeps a copy"});
+            require(!origin->is_gone(),
+                    {"run: the array of input '", input.name, "' is gone: ",
+                     origin->kind() == source_kind::resting
+                         ? "ep::distributed only refers to it, unless it is moved in"
+                         : "ep::borrow only refers to it; from_root without ep::borrow keeps a copy"});
             sources[number] = origin->kind() == source_kind::placeholder ? bound_source(number) : origin;
         }
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
@@ -162,16 +163,16 @@ private:
         require(found != nullptr, {"run: no value is bound to placeholder '", input.name, "'"});
         require(found->gives == nullptr || found->gives->value != nullptr || !found->gives->is_begun,
                 {"run: the value bound to placeholder '", input.name,
-                 "' was given to an earlier run, which has written over it: bind what that returned"});
+                 "' was given to an earlier run, which has written over it: bind the result of that run"});
         return found->gives != nullptr ? found->gives->value.get() : found->value.get();
     }
 
     EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {
         const std::initializer_list<word> who{"run: the value bound to placeholder '", input.name, "' "};
-        require(given != nullptr, who, {"is a handle on nothing"});
+        require(given != nullptr, who, {"is an empty handle"});
         require(given->failure.empty(), {"run: placeholder '", input.name, "': ", given->failure});
         require(given->is_input() && given->origin->kind() != source_kind::placeholder, who,
-                {"has no elements yet: bind what ep::evaluate makes of it, an array or an input"});
+                {"has no elements yet: bind the result of ep::evaluate, an array or an input"});
         const source& value = *given->origin;
         require(!value.is_gone(), who,
                 {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
@@ -197,8 +198,9 @@ private:
         const bool is_everywhere = value.kind() == source_kind::everywhere;
         call_.bound_signature.add(std::uint64_t(number)).add(is_everywhere);
         if (call_.asked.asked().check_inputs && is_everywhere) {
-            require(!value.is_on_device(), {"run: the value bound to placeholder '", input.name,
-                                            "' is on a device: options.check_inputs compares values of the host"});
+            require(!value.is_on_device(),
+                    {"run: the value bound to placeholder '", input.name,
+                     "' is on a device, but options.check_inputs can compare values on the host only"});
             checksums_.emplace_back(number, value.checksum());
         }
         return is_everywhere ? &value : bring(number, value);

@@ -116,7 +116,7 @@ private:
         const local_tensor& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
         const std::initializer_list<word> who{"run: the memory for output '", made.name, "' "};
-        require(into.where != nullptr, who, {"is a handle on nothing"});
+        require(into.where != nullptr, who, {"is an empty handle"});
         require(!into.is_gone(), who, {"is an array that is gone"});
         const strided_box& target = into.elements;
         std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);

@@ -155,7 +155,7 @@ EINPARALLEL_SELDOM void save_safetensors(const std::string& path, const std::vec
         if (each.local.where != nullptr) {
             all.push_back(each);
         } else {
-            mistake = detail::sentence({"'", each.name, "' is a handle that holds nothing"});
+            mistake = detail::sentence({"'", each.name, "' is an empty handle"});
         }
     }
     detail::require(!all.empty(), {"save_safetensors: ", tensors.empty() ? "no tensor is given" : mistake});

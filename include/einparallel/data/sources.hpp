@@ -69,11 +69,10 @@ struct other_than_value : binding, refused {
 };
 template <class... Arguments>
 struct other_than_target : binding, refused {
-    static_assert(
-        fits<Arguments...>,
-        "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which an array or "
-        "view becomes by ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view), and an ep::device_view by "
-        "its distributed_over(world, {m, n}, {first_row, 0})");
+    static_assert(fits<Arguments...>,
+                  "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which "
+                  "ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view) makes of an array or view, and "
+                  "distributed_over(world, {m, n}, {first_row, 0}) of an ep::device_view");
 };
 
 }  // namespace EINPARALLEL_DETAIL
@@ -96,7 +95,7 @@ template <detail::DenseOperand Value>
     using Input = detail::input_of<Value>;
     constexpr bool stays = std::is_lvalue_reference_v<Value> || detail::is_a<std::remove_cvref_t<Value>, view>;
     static_assert(stays,
-                  "ep::borrow: this object is gone before the run: name it, or from_root takes it without borrow");
+                  "ep::borrow: this object is gone before the run: give it a name, or call from_root without borrow");
     return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
 }
 /// Other tensors: refused.

@@ -139,7 +139,7 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
     const std::size_t count = work.indices.size();
     const auto bytes = index(work.element.bytes);
     if (count > launch::most_chosen) {
-        expect(!work.replaces, "device: a place that more than 4 indices that are data name");
+        expect(!work.replaces, "device: more than 4 indices that are data name the element that is written");
         return false;
     }
     small_vector<index, 16> extents(call.extents.size());

@@ -90,13 +90,13 @@ EINPARALLEL_INLINE std::string refused_on_device(const kernel& work) {
         return "makes running sums or ranks elements, which is done on the host only: run the plan there";
     }
     if (work.on_device() != nullptr && work.program().divides_integers()) {
-        return "divides integers beside a functor of the application's, where a device does not see a zero: assign the "
-               "quotient to a tensor of its own";
+        return "divides integers in one expression with a functor of the application's, where a device does not notice "
+               "a division by zero: assign the quotient to a tensor of its own";
     }
     return work.on_device() != nullptr || work.replaces() || !work.program().is_opaque()
                ? ""
-               : "calls a functor of the application's, which a device cannot: run the plan on the host, or record it "
-                 "in a unit that nvcc compiles";
+               : "calls a functor of the application's, which is not compiled for devices: run the plan on the host, "
+                 "or record it in a unit that nvcc compiles";
 }
 
 EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call) {

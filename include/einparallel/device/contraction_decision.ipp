@@ -127,8 +127,9 @@ private:
         }
     }
 
-    /// Lays a tensor out in dense memory: its own neighbours innermost among m, n and k, every group of labels in the
-    /// order of the tensor that stays. @return seconds that the copy takes
+    /// Plans a copy of a tensor into dense memory. Innermost is the group of labels (m, n or k) in which the tensor's
+    /// nearest elements lie, outermost the batch. Within a group, labels have the order of a tensor that is not copied.
+    /// @return seconds that the copy takes
     double stage(loop_nest& nest, unsigned copied, std::size_t slot, device_contraction& made) const {
         device_contraction::staged& copy = made.copies[slot];
         loop_list order = loops_that(nest_, [&](std::size_t loop) { return nest_.of(loop)[slot] != 0; });
@@ -191,7 +192,7 @@ private:
                         1.15 * (seconds_to_touch(x_slot, read) + seconds_to_touch(z_slot, written)));
     }
 
-    /// One product: rows, columns and the sum are these loops.
+    /// Weighs one product, in which these loops are the rows, the columns and the sum.
     void weigh_product(const loop_nest& nest, std::size_t rows, std::size_t columns, std::size_t sum, bool swapped,
                        const device_contraction& with) {
         const auto extent = [&](std::size_t loop) { return loop < nest.size() ? nest.extents[loop] : 1; };

@@ -126,7 +126,7 @@ EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
     }
     const device_guard here(settings_.device);
     expect(!is_captured(application),
-           "the device's stream is being captured into a graph: a run waits for messages, end the capture");
+           "the device's stream is being captured into a graph: end the capture, for a run waits for messages");
     lanes_->begun.record(application);
     device_lane& lane = lanes_->by_number[working];
     lane.on.wait_for(lanes_->begun);
@@ -251,10 +251,10 @@ EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool 
     const device_guard here(settings_.device);
     const memory_owner found = owner_of_memory(address);
     if (is_on_device && found.kind == memory_kind::host) {
-        return "a host pointer where a device pointer is due (ep::device_view)";
+        return "a host pointer where a device pointer is expected (ep::device_view)";
     }
     if (!is_on_device && found.kind == memory_kind::device) {
-        return "a device pointer where a host pointer is due: ep::device_view refers to device memory";
+        return "a device pointer where a host pointer is expected: ep::device_view refers to device memory";
     }
     if (is_on_device && found.kind == memory_kind::device && found.device != settings_.device) {
         return "memory of device " + std::to_string(found.device) + ", and the run is on device " +

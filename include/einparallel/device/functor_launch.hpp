@@ -31,8 +31,8 @@ __device__ auto called(const Function& function, const T&... x) {
         constexpr type_role role = operation_of(code).role;
         constexpr bool is_elementary = role == type_role::magnitude || role == type_role::fractions;
         static_assert(!is_elementary || !(is_complex<T>::value || ...),
-                      "ep::exp, ep::abs, ep::pow and their like of complex numbers: a statement with a functor of your "
-                      "own cannot have them on a device; assign them to a tensor of their own");
+                      "ep::exp, ep::abs, ep::pow and the like: on a device, a statement with a functor of your own "
+                      "cannot apply them to complex numbers; assign their result to a tensor first");
     }
     return function(x...);
 }

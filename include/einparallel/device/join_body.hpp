@@ -12,8 +12,8 @@
 
 namespace einparallel::detail {
 
-/// Loops with the strides of the output and the operands: the output's, fastest first, and behind them those that are
-/// summed, fastest first.
+/// Loops with the strides of the output and the operands. The loops of the output come first, behind them the loops
+/// that are summed; each of these groups begins with its fastest loop.
 template <int Operands>
 struct join_loops {
     int outputs;

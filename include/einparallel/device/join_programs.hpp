@@ -32,7 +32,7 @@ struct numbered_reduction {
     }
 };
 
-/// Some of the points of an operand.
+/// The elements of an operand at the points that a thread computes at once.
 template <class T>
 struct points_of {
     T x[join_points];
@@ -117,7 +117,7 @@ struct cell_program {
     cell_instruction code[most_instructions];
 
     [[nodiscard]] EINPARALLEL_HOST_DEVICE int operand_count() const { return operands; }
-    /// Of shared memory, for each thread.
+    /// Bytes of shared memory for each thread.
     [[nodiscard]] int register_bytes() const { return register_count * join_points * int(sizeof(value)); }
     [[nodiscard]] cell_program of_sums() const {
         cell_program made = *this;

@@ -66,12 +66,12 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     const auto instructions = program.instructions();
     const std::size_t operands = program.operand_count();
     if (program.is_opaque()) {
-        refuse({"device: a functor that only its own unit can call: ", program.formula()});
+        refuse({"device: only the unit that recorded this functor can call it: ", program.formula()});
     }
     constexpr std::size_t most = cell_program<1>::most_instructions;
     if (operands > launch::most_operands || instructions.size() - operands > most) {
-        refuse(
-            {"device: more than ", launch::most_operands, " operands or ", most, " instructions: ", program.formula()});
+        refuse({"device: an expression has more than ", launch::most_operands, " operands or ", most,
+                " instructions: ", program.formula()});
     }
     join_code made;
     made.plain = plain_code(program);

@@ -43,7 +43,7 @@ void start_join(launch::stream on, const launch::strided_join& work, const Progr
         threads /= 2;
     }
     expect(threads * bytes <= most_shared_bytes,
-           "device: an expression with more values at a time than a device's registers");
+           "device: an expression needs more values at a time than a device has registers for");
     const join_shape shape = shape_of(work, threads);
     join_body<Program> body{program};
     body.output = shape.splits > 1 ? work.workspace : work.output;

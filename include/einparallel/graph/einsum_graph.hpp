@@ -32,8 +32,8 @@ struct einsum_graph {
         return vertices.size() - 1;
     }
 
-    /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
-    /// is Z.1, Z.2, ….
+    /// The user's names of a vertex (Z = W), or "v3" by its number. The intermediate results of a statement with result
+    /// Z are Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
 
@@ -52,10 +52,10 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::v
 /// vertices is equal in turn.
 EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
-/// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
-/// @throws error where an output has no tensor behind it, where recording a vertex failed, or where vertices depend on
-/// each other in a circle,
-/// whose sentence begins with `who`
+/// Collects the vertices that the outputs depend on, operands in order. It does not recurse, so that chains may have
+/// any length.
+/// @throws error, whose sentence begins with `who`, where nothing was assigned to an output, where recording a vertex
+/// failed, or where vertices depend on each other in a circle
 EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs,
                                         std::string_view who = "decompose: ");
 

@@ -32,20 +32,20 @@ inline constexpr bool is_continuous<tensor<T, Rank>> = has_fractions<T>;
 template <class T, std::size_t Rank>
 inline constexpr bool is_continuous<std::vector<tensor<T, Rank>>> = has_fractions<T>;
 
-/// A loss, and what it can be derived by.
+/// A loss, and tensors with respect to which it can be differentiated.
 template <class Loss, class... With>
 concept Differentiable = is_loss<Loss> && sizeof...(With) > 0 && ((Tensors<With> && is_continuous<With>)&&...);
 
 template <class Loss, class... With>
 struct other_than_loss : refused {
-    static_assert(
-        is_loss<Loss>,
-        "ep::gradient: the loss is an ep::tensor of rank 0 with elements float or double, as in loss() = x(i) * "
-        "y(i); it stands before the tensors that it is derived by");
+    static_assert(is_loss<Loss>,
+                  "ep::gradient: the loss is an ep::tensor of rank 0 with elements float or double, as in loss() = "
+                  "x(i) * y(i); the loss comes first, then the tensors with respect to which it is differentiated");
     static_assert(!is_loss<Loss> || sizeof...(With) > 0,
-                  "ep::gradient: behind the loss stand the tensors that it is derived by");
+                  "ep::gradient: after the loss come the tensors with respect to which it is differentiated");
     static_assert(!is_loss<Loss> || (Tensors<With> && ...),
-                  "ep::gradient: a loss is derived by tensors, without labels: ep::gradient(loss, W, V)");
+                  "ep::gradient: a loss is differentiated with respect to tensors, which stand without labels: "
+                  "ep::gradient(loss, W, V)");
     static_assert(!is_loss<Loss> || (is_continuous<With> && ...),
                   "ep::gradient: integers and bool have no gradient: elements are float, double or complex");
 };

@@ -97,11 +97,11 @@ tensor<T, Rank> input_tensor(std::vector<index> bounds, std::shared_ptr<const so
 /// An input whose elements a function makes, which may be one that only moves, or what is wrong with the call.
 template <class T, std::size_t Rank, class Function>
 auto generated_tensor(const std::array<index, Rank>& extents, Function function) {
-    static_assert(is_element<T>, "ep::generate: the element type is said: ep::generate<double>({m, n}, f)");
+    static_assert(is_element<T>, "ep::generate: name the element type: ep::generate<double>({m, n}, f)");
     constexpr bool makes = Element<T> && makes_elements<T, Function>(std::make_index_sequence<Rank>{});
-    static_assert(
-        makes || !is_element<T>,
-        "ep::generate: the function (const) is called with one index for each extent, and returns an element");
+    static_assert(makes || !is_element<T>,
+                  "ep::generate: the function must be callable as const with one index for each extent, and must "
+                  "return an element");
     if constexpr (makes) {
         const auto kept = std::make_shared<const Function>(std::move(function));
         const auto write = [kept](const box& region, void* destination) {
@@ -163,7 +163,8 @@ detail::other_than_extents<Arguments...> placeholder(const Arguments&... /*argum
 template <class T = detail::refused, std::size_t... Rank>
 auto load_npy(const std::string& path) {
     constexpr bool said = Element<T> && sizeof...(Rank) == 1;
-    static_assert(said, "ep::load_npy: element type and number of dimensions are said: ep::load_npy<double, 2>(path)");
+    static_assert(said,
+                  "ep::load_npy: name the element type and the number of dimensions: ep::load_npy<double, 2>(path)");
     if constexpr (said) {
         return tensor<T, Rank...>(detail::npy_vertex(path, element_type_of<T>(), (Rank + ...)));
     } else {
@@ -178,7 +179,7 @@ template <class T = detail::refused, std::size_t... Rank>
 auto load_safetensors(const std::string& path, const std::string& name) {
     constexpr bool said = Element<T> && sizeof...(Rank) == 1;
     static_assert(said,
-                  "ep::load_safetensors: element type and number of dimensions are said: "
+                  "ep::load_safetensors: name the element type and the number of dimensions: "
                   "ep::load_safetensors<float, 2>(path, name)");
     if constexpr (said) {
         return tensor<T, Rank...>(detail::safetensors_vertex(path, nullptr, name, element_type_of<T>(), (Rank + ...)));

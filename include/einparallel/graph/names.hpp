@@ -36,7 +36,7 @@ std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& i
     return einsum.work->program().formula(read, einsum.form.output.size() < einsum.form.names.size());
 }
 
-/// With what it computes where the user has not named it.
+/// The name of a vertex, and what it computes where the user has not named it.
 std::string full_name(const vertex& of, const std::string& name, auto&& formula) {
     return of.is_input() || !of.name.empty() ? name : name + " = " + cell(formula(), 32);
 }

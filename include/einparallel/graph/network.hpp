@@ -55,7 +55,7 @@ EINPARALLEL_INLINE void append(operand_list& list, unranked_operand operand);
 
 /// The einsum of a subscript string: computed, or recorded where operands are vertices.
 /// @param make_product  of so many operands
-/// @param most_bytes  that results on the way may hold at a time; 0: any
+/// @param most_bytes  that intermediate results may hold at a time; 0: no limit
 /// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
 EINPARALLEL_INLINE std::shared_ptr<unranked_result> einsum_of(
     std::string_view text, bool has_numbers, const operand_list& list,
@@ -101,7 +101,7 @@ inline constexpr bool is_unranked<unranked<T>> = true;
 template <class T>
 concept EinsumOperand = DenseOperand<T> || TensorOperand<T> || is_unranked<T>;
 
-/// Its element type.
+/// The element type of an operand.
 template <class Operand>
 struct operand_element : std::type_identity<typename Operand::value_type> {};
 template <DenseOperand Operand>
@@ -112,7 +112,7 @@ template <class T, class Given>
 void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>& owner = nullptr) {
     constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
     if constexpr (is_unranked<Given>) {
-        static_assert(is_same, "ep::unranked: the elements of an operand are of the result's type");
+        static_assert(is_same, "ep::unranked: the element type of an operand must be that of the result");
         append(list, {operand.extents(), {}, operand.data(), owner, operand.made().node});
     } else if constexpr (TensorOperand<Given>) {
         const auto node = handle_of(tensor_operand<T, Given::rank>{elements_as<T, tensor>(operand).node()});
@@ -171,7 +171,7 @@ public:
         std::copy(data(), data() + size(), copy.data());
         return copy;
     }
-    /// The recorded tensor. @throws error for another rank, and where elements are in memory
+    /// The recorded tensor. @throws error for another rank, and where the einsum was computed, not recorded
     template <std::size_t Rank>
     operator tensor<T, Rank>() const {
         detail::check_assigned(*made_, Rank, false);
@@ -217,7 +217,9 @@ auto einsum(const Text& subscripts, const Operands&... operands) {
 /// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
 template <class T>
 class network {
-    static_assert(!detail::is_half<T>, "ep::network: products of halves are sums of floats: ep::network<float>");
+    static_assert(
+        !detail::is_half<T>,
+        "ep::network: there is no network of halves, whose products are summed as floats: write ep::network<float>");
 
 public:
     /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until
@@ -238,9 +240,10 @@ public:
         return *this;
     }
 
-    /// Results on the way take no more memory than this at a time; 0, the default, is no limit. Where no order does,
-    /// labels are fixed one after the other and the slices are summed: more work in less memory. Operands and the
-    /// result are not counted. Recorded networks have the limit of their plan instead, ep::options::memory_limit.
+    /// Intermediate results take no more memory than this at a time; 0, the default, is no limit. Where no order keeps
+    /// within it, labels are fixed one after the other and the slices are summed: more work in less memory. Operands
+    /// and the result are not counted. Recorded networks have the limit of their plan instead,
+    /// ep::options::memory_limit.
     network& memory_limit(std::size_t bytes) {
         most_bytes_ = bytes;
         return *this;

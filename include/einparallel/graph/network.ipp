@@ -87,7 +87,7 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> einsum_of(
     std::vector<string_operand> shapes;
     for (const unranked_operand& operand : operands) {
         expect((operand.node == nullptr) == (operands[0].node == nullptr),
-               "ep::einsum: operands are all of them arrays and views, or all of them tensors");
+               "ep::einsum: the operands must be arrays and views only, or tensors only");
         nodes.push_back(operand.node);
         shapes.push_back({operand.data, operand.extents});
     }

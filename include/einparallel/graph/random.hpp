@@ -56,7 +56,7 @@ class uniform {
 public:
     static constexpr const char* name = "uniform";  ///< in formulas
 
-    /// Other seeds, other numbers.
+    /// Another seed gives other numbers.
     constexpr explicit uniform(std::uint64_t seed) : seed_(seed) {}
 
     /// The number at this index.
@@ -75,7 +75,7 @@ class normal {
 public:
     static constexpr const char* name = "normal";  ///< in formulas
 
-    /// Other seeds, other numbers.
+    /// Another seed gives other numbers.
     constexpr explicit normal(std::uint64_t seed) : seed_(seed) {}
 
     /// The number at this index.

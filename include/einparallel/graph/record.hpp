@@ -71,7 +71,7 @@ public:
 
     explicit recording_builder(std::span<const std::string_view> names) : names_(names) {}
 
-    /// A vertex on the way, or the statement's last one.
+    /// Tells the last vertex of a statement from an intermediate one.
     struct last_vertex {};
     using destination = std::optional<last_vertex>;
 

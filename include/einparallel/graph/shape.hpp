@@ -109,8 +109,8 @@ auto reshaped_tensor(const A& tensor, const std::array<index, Rank>& extents) {
 
 /// A recorded tensor with `before` elements before it and `after` elements behind it along each dimension, all of them
 /// `value`, as ep::padded of an array (array/shape.hpp). Whoever reads it computes block by block: the padding is
-/// neither moved between ranks nor held in memory. What cannot be is an ep::error at the next decompose, as for those
-/// below.
+/// neither moved between ranks nor held in memory. A mistake is an ep::error at the next decompose; so it is for the
+/// functions below.
 template <detail::Shaped A, detail::Scalar Value>
 auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& before,
             const detail::padding<detail::shaped_t<A>::rank>& after, Value value) {
@@ -128,7 +128,7 @@ auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& b
 }
 
 /// The elements of a recorded tensor from `begin` to below `end` along each dimension, as ep::slice of an array: an
-/// operand, of which nothing else is moved.
+/// operand. Other elements are not moved.
 template <detail::Shaped A>
 auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& begin,
            const detail::corner<detail::shaped_t<A>::rank>& end) {
@@ -142,8 +142,8 @@ auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& beg
     });
 }
 
-/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays: an operand; each of them
-/// rests where it is, and of each what a rank reads is moved.
+/// Recorded tensors one behind the other along a dimension, as ep::concatenate of arrays. The result is an operand.
+/// Each tensor rests where it is, and only the elements that a rank reads are moved to it.
 template <detail::Shaped A, detail::Shaped... More>
     requires(std::is_same_v<detail::shaped_t<A>, detail::shaped_t<More>>&&...)
 auto concatenate(std::size_t dimension, const A& first, const More&... more) {
@@ -165,8 +165,8 @@ auto concatenate(std::size_t dimension, const A& first, const More&... more) {
 }
 
 /// The elements of a recorded tensor with other extents, in row-major order, as ep::reshape of an array: an operand.
-/// The planner knows where its elements lie: cuts of outermost dimensions that correspond move nothing, others what a
-/// rank's block lacks, in the plan's bytes. A view is made first.
+/// The planner knows where its elements lie. Cuts of corresponding outermost dimensions move nothing; other cuts move
+/// what a rank's block lacks, and the plan counts these bytes. A view is computed first.
 template <detail::Shaped A, std::size_t Rank>
 auto reshape(const A& tensor, const extent (&extents)[Rank]) {
     return detail::reshaped_tensor(tensor, detail::listed_extents<Rank>(extents));

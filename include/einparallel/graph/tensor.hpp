@@ -44,11 +44,10 @@ struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
                   "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
-    static_assert(
-        sizeof...(Labels) != Rank,
-        "einparallel: an operand of a tensor has labels only, or sums of labels and integers beside a label: "
-        "EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an expression of integers without "
-        "reductions, as in W(token(i), d)");
+    static_assert(sizeof...(Labels) != Rank,
+                  "einparallel: an index of a tensor is a label, a sum of labels and integers, or data, and not all of "
+                  "them may be integers: EINPARALLEL_LABELS(i, j) declares labels; an index that is data is an "
+                  "expression of integers without reductions, as in W(token(i), d)");
 };
 
 /// An index at least is no label alone, and one has a label or is data.
@@ -64,10 +63,10 @@ inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(Data
 /// A section of a tensor that cannot be assigned to, and what it is on the left.
 template <class... Right>
 struct assigned_section : refused {
-    static_assert(
-        fits<Right...>,
-        "einsum: of a const tensor, and where functions of labels stand beside data, a part of a tensor cannot be "
-        "assigned to; parts of arrays can, and what data name alone, as in H(token(i)) += x(i)");
+    static_assert(fits<Right...>,
+                  "einsum: this part of a tensor cannot be assigned to: the tensor is const, or a function of labels "
+                  "stands beside an index that is data; parts of arrays can be assigned to, and elements that data "
+                  "alone name, as in H(token(i)) += x(i)");
 };
 template <class Leaf>
 struct section_of_tensor : Leaf {
@@ -109,7 +108,7 @@ public:
     using value_type = T;
     static constexpr std::size_t rank = Rank;
 
-    /// A handle on nothing, to be assigned to.
+    /// An empty handle, to be assigned to.
     tensor() = default;
     explicit tensor(std::shared_ptr<vertex> made_by) : node_(std::move(made_by)) {}
 
@@ -125,9 +124,10 @@ public:
     template <class Other>
         requires(!std::convertible_to<const Other&, tensor>)
     tensor& operator=(const Other& /*other*/) {
-        static_assert(detail::is_refused<Other>,
-                      "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without "
-                      "them stands a tensor of the same element type and rank, which ep::from_root makes of an array");
+        static_assert(
+            detail::is_refused<Other>,
+            "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without labels "
+            "only a tensor of the same element type and rank can be assigned, which ep::from_root makes of an array");
         return *this;
     }
 
@@ -169,7 +169,7 @@ public:
     detail::other_labels<Rank, Labels...>
     operator()(const Labels&... /*labels*/) const { return {}; }
 
-    /// Names the vertex for tables and errors. Returns the handle. @throws error for a handle on nothing, which has no
+    /// Names the vertex for tables and errors. Returns the handle. @throws error for an empty handle, which has no
     /// vertex yet to keep the name
     tensor& named(std::string name) & {
         assigned("named").name = std::move(name);
@@ -184,7 +184,7 @@ public:
     /// 7 and 2; readers may be cut at the same points then. Contracted labels stay the planner's to cut: Z's blocks are
     /// then stored in pieces. A placeholder is bound there and brought from there to where it is read. The last pin
     /// counts; plans that exist do not change. Returns the handle.
-    /// @throws error for a handle on nothing; the next decompose throws for a dimension that the tensor does not have,
+    /// @throws error for an empty handle; the next decompose throws for a dimension that the tensor does not have,
     /// parts that its extent or the ranks do not suffice for, cut points that do not ascend from 0 to the extent, and
     /// inputs other than placeholders
     tensor& pinned(std::vector<pinned_part> parts) & {
@@ -206,20 +206,20 @@ public:
     /// an einsum's output and every operand have are cut, no block is shared or summed up, and every operand is read
     /// where it rests. What others do with the result is not its communication. Any number of ranks competes for each,
     /// down to one; products are contracted in the order of fewest operations. Returns the handle.
-    /// @throws error for a handle on nothing; the next decompose throws where no plan is found that does this
+    /// @throws error for an empty handle; the next decompose throws where no plan is found that does this
     tensor& without_communication() & {
         detail::mark_statement(assigned("without_communication"));
         return *this;
     }
     tensor without_communication() && { return std::move(without_communication()); }
 
-    /// Extents of the tensor; empty for a handle on nothing.
+    /// Extents of the tensor; empty for an empty handle.
     [[nodiscard]] std::vector<index> extents() const { return node_ == nullptr ? std::vector<index>{} : node_->bounds; }
 
-    /// One of them. @pre dimension < Rank
+    /// The extent of one dimension. @pre dimension < Rank
     [[nodiscard]] index extent(std::size_t dimension) const { return assigned("extent").bounds[dimension]; }
 
-    /// The vertex, null for a handle on nothing.
+    /// The vertex, null for an empty handle.
     [[nodiscard]] const std::shared_ptr<vertex>& node() const { return node_; }
 
 private:
@@ -256,7 +256,7 @@ void for_each_tensor(const Visit& visit, const Tensors auto&... given) {
     };
     (one(given), ...);
 }
-/// Their vertices.
+/// The vertices of these tensors.
 std::vector<std::shared_ptr<vertex>> nodes_of(const Tensors auto&... given) {
     std::vector<std::shared_ptr<vertex>> nodes;
     for_each_tensor([&](const auto& tensor) { nodes.push_back(tensor.node()); }, given...);
@@ -306,7 +306,7 @@ public:
     }
 };
 
-/// A tensor at indices that are data: an operand, and what can be added to or replaced.
+/// A tensor at indices that are data: an operand, and on the left what values are added to or replace.
 template <class T, std::size_t Rank, class Leaf>
 class selection_target : public written_leaf<selection_target<T, Rank, Leaf>, T, Leaf, tensor<T, Rank>, true, true> {
 public:

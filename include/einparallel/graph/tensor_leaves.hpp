@@ -91,7 +91,8 @@ struct tensor_leaves {
         const std::string tensor = held.node == nullptr ? "" : held.node->name;
         return (tensor.empty() ? "dimension " : tensor + ".") + std::to_string(dimension);
     }
-    /// An expression as an operand with these labels, a vertex on the way where it is none.
+    /// An expression as an operand with these labels. It is recorded as an intermediate vertex, unless it is such an
+    /// operand.
     template <class T, class Labels, class Found, class E>
     static auto value_of(const Found& found, const E& expression) {
         using Made = tensor_operand<T, Labels::size>;

@@ -25,7 +25,7 @@ std::string numbers_text(const auto& numbers, std::string_view between = ", ") {
     return joined(numbers, between, [](auto number) { return std::to_string(number); });
 }
 
-/// Without line breaks and other control characters, which would tear a table apart.
+/// The text without line breaks and other control characters, which would break a table.
 EINPARALLEL_INLINE std::string printable(std::string text);
 
 /// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.

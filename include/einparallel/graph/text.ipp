@@ -46,7 +46,7 @@ EINPARALLEL_SELDOM std::string three_digits(double value) {
     return {written, std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, decimals).ptr};
 }
 
-/// In the largest unit, each a thousand times the one before, of which there is at least one.
+/// The value in the largest unit of which it has at least one. Each unit is a thousand times the one before.
 EINPARALLEL_SELDOM std::string in_units(double value, std::initializer_list<const char*> units) {
     const char* const* unit = units.begin();
     for (; value >= 999.5 && unit + 1 != units.end(); ++unit) {

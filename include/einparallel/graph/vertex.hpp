@@ -108,8 +108,8 @@ inline bool is_moved(const vertex& tensor) {
 /// An input as sentences call it: `'A' (from_root(0))`, or `from_root(0)` where it has no name.
 EINPARALLEL_INLINE std::string name_of_input(const vertex& input);
 
-/// Marks the last vertex of a statement and what is made on the way to it to run without communication. No other
-/// statement reads the latter, for no handle refers to them.
+/// Marks the last vertex of a statement, and its intermediate vertices, to run without communication. No other
+/// statement reads the intermediate ones, for no handle refers to them.
 EINPARALLEL_INLINE void mark_statement(vertex& last);
 
 }  // namespace EINPARALLEL_DETAIL

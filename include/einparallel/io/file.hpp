@@ -38,7 +38,7 @@ protected:
         }
     }
 
-    /// With the system's own words.
+    /// Throws an error with the system's own words.
     EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const {
         throw error("'" + path_ + "' " + what + ": " + std::generic_category().message(errno));
     }
@@ -98,7 +98,8 @@ public:
     EINPARALLEL_INLINE explicit output_file(std::string path)
         : open_file(std::move(path), O_WRONLY | O_CREAT | O_TRUNC, "cannot be opened for writing") {}
 
-    /// Makes the file so long, all zeroes, with room for them on the disk where the system can promise it.
+    /// Makes the file `bytes` bytes long, all zeroes. Where the system can promise it, there is room for them on the
+    /// disk.
     /// @throws error
     EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const {
         if (::ftruncate(descriptor_, off_t(bytes)) != 0) {

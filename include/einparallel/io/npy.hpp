@@ -74,7 +74,7 @@ EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, co
 template <Element T>
 void write_npy(const std::string& path, const std::vector<index>& shape, std::span<const T> data) {
     detail::require(index(data.size()) == whole_box(shape).size(),
-                    {"write_npy: '", path, "' is to have ", whole_box(shape).size(), " elements by its shape, and ",
+                    {"write_npy: '", path, "' needs ", whole_box(shape).size(), " elements for its shape, and ",
                      data.size(), " are given"});
     write_npy(path, element_type_of<T>(), shape, static_cast<const void*>(data.data()));
 }

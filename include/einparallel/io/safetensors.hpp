@@ -26,16 +26,17 @@ public:
     /// @throws error whose sentence begins with the path, and names the tensor
     EINPARALLEL_INLINE explicit safetensors_file(const std::string& path);
 
-    /// As given.
+    /// The path, as it was given.
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// Of all tensors, sorted.
+    /// The names of all tensors, sorted.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
-    /// There is a tensor of this name.
+    /// True where there is a tensor of this name.
     [[nodiscard]] bool contains(const std::string& name) const { return contents_.tensors.contains(name); }
     /// Pairs of words that say something of the whole file ({"format", "pt"}), as save_safetensors has written them. Of
     /// an index: those of its files, of which the one listed first counts where two differ.
     [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
-    /// Of a tensor. @throws error where there is none of this name, or of a type that is not read
+    /// The element type and the extents of a tensor. @throws error where there is none of this name, or of a type that
+    /// is not read
     ///@{
     [[nodiscard]] element_type type(const std::string& name) const { return entry(name).type; }
     [[nodiscard]] const std::vector<index>& shape(const std::string& name) const { return entry(name).shape; }

@@ -25,7 +25,7 @@ inline constexpr safetensors_type safetensors_types[] = {
     {"F4", 4, {' ', 0}},          {"F6_E2M3", 6, {' ', 0}},    {"F6_E3M2", 6, {' ', 0}}, {"F8_E8M0", 8, {' ', 0}},
     {"F8_E4M3FNUZ", 8, {' ', 0}}, {"F8_E5M2FNUZ", 8, {' ', 0}}};
 
-/// Of those that are ours.
+/// The names of all types that can be read, for sentences.
 EINPARALLEL_SELDOM std::string safetensors_type_names() {
     std::string all;
     for (const safetensors_type& each : safetensors_types) {
@@ -41,9 +41,9 @@ EINPARALLEL_SELDOM std::string_view safetensors_type_name(element_type type) {
     return known == std::end(safetensors_types) ? std::string_view() : known->name;
 }
 
-/// In quotes. @param what  it is, for the sentence
+/// The text in quotes. @param what  names the text in the sentence of an error
 EINPARALLEL_SELDOM std::string json_string(std::string_view what, const std::string& text) {
-    require(is_utf8(text), {what, " '", text, "' is no UTF-8, which safetensors are written in"});
+    require(is_utf8(text), {what, " '", text, "' is not UTF-8, and safetensors must be"});
     return std::string("\"").append(escaped(text)).append("\"");
 }
 

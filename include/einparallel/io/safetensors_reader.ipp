@@ -95,14 +95,15 @@ private:
                     const std::vector<index>& offsets) {
         const auto known = find_in(safetensors_types, std::string_view(type), &safetensors_type::name);
         check(known != std::end(safetensors_types),
-              {"has tensor '", name, "' of type '", type, "', which safetensors have not"});
+              {"has tensor '", name, "' of type '", type, "', which the safetensors format does not have"});
         check(
             offsets.size() == 2 && offsets[0] <= offsets[1] && std::uint64_t(offsets[1]) <= data_bytes_,
             {"has tensor '", name, "' outside of its ", data_bytes_, " bytes of elements: it is truncated, or wrong"});
         const bool countable = is_countable(shape);
         const index count = countable ? whole_box(shape).size() : 0;
         check(known->bits >= 8 || count * index(known->bits) % 8 == 0,
-              {"has ", count, " elements of ", known->bits, " bits in tensor '", name, "', which fill no whole bytes"});
+              {"has ", count, " elements of ", known->bits, " bits in tensor '", name,
+               "', which do not fill whole bytes"});
         const index wanted = known->bits < 8 ? count * index(known->bits) / 8 : count * index(known->bits / 8);
         const index bytes = offsets[1] - offsets[0];
         check(countable && bytes == wanted, {"has ", bytes, " bytes of tensor '", name, "', and type and shape need ",
@@ -118,7 +119,7 @@ private:
         index end = 0;
         const std::string* before = nullptr;
         for (const auto& [first, last, name] : offsets_) {
-            check(first <= end, {"has ", first - end, " bytes before tensor '", name, "' that belong to none"});
+            check(first <= end, {"has ", first - end, " bytes before tensor '", name, "' that belong to no tensor"});
             check(first == end,
                   {"has tensors '", before == nullptr ? "" : *before, "' and '", name, "' at the same bytes"});
             end = last;
@@ -184,7 +185,7 @@ EINPARALLEL_SELDOM safetensors_contents read_safetensors_index(const std::string
             }
             const auto found = known->second.tensors.find(name);
             header.check(found != known->second.tensors.end(),
-                         {"lists tensor '", name, "' in '", own, "', which has none"});
+                         {"lists tensor '", name, "' in '", own, "', which does not have this tensor"});
             all.tensors.emplace(name, found->second);
         });
     });

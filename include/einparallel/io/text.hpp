@@ -14,7 +14,7 @@ EINPARALLEL_INLINE bool is_utf8(std::string_view text);
 /// Appends a character. @pre code is no surrogate and at most 0x10ffff
 EINPARALLEL_INLINE void append_utf8(std::string& text, unsigned code);
 
-/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
+/// The text as it stands between quotes: with a backslash before quotes, backslashes and control characters.
 EINPARALLEL_INLINE std::string escaped(std::string_view text);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -59,7 +59,8 @@ struct lines_release {
 /// Owner of lines from new_lines().
 using lines_owner = std::unique_ptr<void, lines_release>;
 
-/// Expires with these lines. For who refers to them and reads them later. @pre lines from new_lines()
+/// Expires when these lines are deleted. For code that refers to the lines and reads them later. @pre lines from
+/// new_lines()
 EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

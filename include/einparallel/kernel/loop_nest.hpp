@@ -25,7 +25,7 @@ struct loop_nest {
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}
     explicit loop_nest(const block_call& call) : loop_nest(call, call.extents, call.operands.size()) {}
-    /// Those of a call with these extents and its first operands.
+    /// The loops of a call with these extents and the first `operands` of its operands.
     EINPARALLEL_INLINE loop_nest(const block_call& call, index_span call_extents, std::size_t operands);
 
     [[nodiscard]] std::size_t size() const { return extents.size(); }
@@ -111,12 +111,13 @@ public:
         return false;
     }
 
-    /// How many points there are.
+    /// The number of points.
     [[nodiscard]] index size() const {
         return product_in(*chosen_, index{1}, [&](std::size_t loop) { return nest_->extents[loop]; });
     }
 
-    /// Goes from the first point to point `number`; offsets are those of the first.
+    /// Goes from the first point to point `number`. `offsets` are those of the first point before, and those of point
+    /// `number` after.
     void go_to(index number, index* offsets) {
         for (std::size_t position = chosen_->size(); position-- > 0;) {
             const std::size_t loop = (*chosen_)[position];
@@ -135,7 +136,7 @@ private:
     small_vector<index, 12> counters_;
 };
 
-/// The loops for which it is true.
+/// The loops of a nest for which are(loop) is true.
 odometer::loop_list loops_that(const loop_nest& nest, const auto& are) {
     odometer::loop_list loops;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {

@@ -78,22 +78,23 @@ public:
     /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
     /// elements after from[r]. Where the row is `straight`, it may go to the output at once instead.
     virtual void accumulate(const std::byte* const* from, const index* moves, index count, bool first) = 0;
-    /// Runs the walk, which is a share of the nest, on a worker of its own with the same operands. Shares of the output
-    /// go there; splits of sums (number >= 0) become results of this one, from `number` on.
+    /// Runs the walk, which is a share of the nest, on a worker of its own with the same operands. A share of the
+    /// output is written to the output. A split of sums (number >= 0) is written to this worker's results, from
+    /// `number` on.
     virtual void run_own(const row_walk& walk, index number) = 0;
     static constexpr index to_output = -1;
-    /// So many results every worker has room for, and so many bytes of them at most.
+    /// Every worker has room for at least `least_width` results, and for at most `largest_row` bytes of them.
     static constexpr index least_width = 1024;
     static constexpr std::size_t largest_row = 16384;
     /// Points at a time where the row is summed: lanes that hide the latency of a sum.
     index summed_width = 64;
-    /// … and of a row of which nothing is summed.
+    /// Points at a time where nothing of the row is summed.
     index mapped_width = 256;
     /// Whether an output that outgrows the caches is written past them: costs a copy of rows that could go there at
     /// once.
     bool streams_rows = true;
-    /// Whether accumulate() sums rows of any moves; else every one is 1, as where nothing is summed, and rows are
-    /// gathered where they lie otherwise.
+    /// Whether accumulate() sums rows with any moves. If not, all moves are 1, as they are where nothing is summed, and
+    /// rows that lie otherwise are gathered first.
     bool reads_any_move = false;
 
     /// Writes (or combines) results, from `number` on, into the output from `offset` on.
@@ -103,7 +104,7 @@ public:
 
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
-    /// Whether the output outgrows the caches and is written past them.
+    /// Sets whether the output, which outgrows the caches, is written past them. Returns whether it will be.
     bool stream(bool streams) { return streams_ = streams && streams_rows; }
     index mapped_row() const { return std::min(width_, mapped_width); }
     /// Where in the output the next row goes, if it is written once and contiguous.

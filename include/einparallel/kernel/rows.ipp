@@ -44,8 +44,8 @@ public:
         return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
-    /// How many splits long sums to few elements are made of, however many threads there are, so that their values do
-    /// not depend on them; 1 where these are no such sums.
+    /// How many splits a long sum to few elements has; 1 for other sums. This does not depend on the number of threads,
+    /// so that values do not depend on it either.
     EINPARALLEL_INLINE index splits() {
         index elements = 1;
         std::size_t longest = row_order::none;
@@ -63,7 +63,7 @@ public:
         return std::min<index>(most_splits, nest_->extents[longest]);
     }
 
-    /// One of the shares into which the shared loop falls.
+    /// The walk over share `number` of the shared loop, which is divided into `shares` of them.
     EINPARALLEL_INLINE row_walk share(index number, index shares) const {
         row_walk made = *this;
         made.own_ = even_share(nest_->extents[shared_], number, shares);

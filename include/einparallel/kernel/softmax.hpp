@@ -18,7 +18,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a call that makes rows of rows of its first operand: those of the rows, and the one along them.
+/// The loops of a call that makes each row of the output from a row of its first operand: the loops over rows, and the
+/// loop along them.
 struct row_loops {
     loop_nest rows;           ///< sorted by the output
     index lengths[2];         ///< of a row of the output, and of the operand
@@ -40,13 +41,14 @@ struct row_loops {
             std::copy_n(rows.of(rows.size() - 1), 2, moves);
         }
     }
-    /// Along the labels that only one of them has.
+    /// The rows are along the label that only the output has, and the label that only the operand has.
     explicit row_loops(const block_call& call)
         : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
                     other_label(call.operands[0].labels, call.output.labels)) {}
 
-    /// Calls visit(z, x, count) for `count` rows, one behind the other by `moves`, of which the first begins at these
-    /// elements: for all rows, by threads which have `together` of them and rows of so many elements worth it.
+    /// Calls visit(z, x, count) until all rows are visited. A visit covers `count` rows: the first begins at elements z
+    /// and x, and the next ones follow at distances `moves`. A thread gets at least `together` rows, and `worth`
+    /// elements.
     EINPARALLEL_INLINE void for_each_run(index length, index worth, index together,
                                          function_ref<void(index, index, index)> visit) const {
         const index points = element_count(rows.extents);
@@ -62,7 +64,7 @@ struct row_loops {
     }
 };
 
-/// z = softmax of x along a label of a call on blocks with one operand, both tensors with the same labels.
+/// Computes a call on blocks with one operand x: z = softmax of x along a label. Both tensors have the same labels.
 /// @pre the output does not overlap the operand, or is the same memory, label for label
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);

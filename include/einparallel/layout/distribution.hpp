@@ -56,15 +56,15 @@ class distribution {
 public:
     distribution() = default;
 
-    /// Regular: `labels` are the tensor's dimensions in the einsum that `ranks` is the mesh of; a label that stands
-    /// twice has both its dimensions cut, and several axes of one label cut it together, as one axis would that has
-    /// their coordinates row-major. `cut` is the dimension along which a replicated block is stored in pieces, by the
-    /// rule of block_of inside the block (ignored where nothing is replicated or the tensor has rank 0: then replica 0
-    /// holds the element, the others nothing).
+    /// A regular distribution. `labels` are the labels of the tensor's dimensions in the einsum whose mesh is `ranks`.
+    /// Where a label stands twice, both dimensions are cut. Several axes of one label cut it together, as one axis with
+    /// their row-major coordinates would. `cut` is the dimension along which a replicated block is stored in pieces,
+    /// which block_of cuts. It is ignored where nothing is replicated, and for rank 0: then replica 0 holds the
+    /// element, the others nothing.
     EINPARALLEL_INLINE distribution(std::vector<index> bounds, const mesh& ranks, const std::vector<label_id>& labels,
                                     std::size_t cut);
 
-    /// Irregular: `boxes[rank]`; ranks beyond the list hold nothing.
+    /// An irregular distribution: `rank` holds boxes[rank], and ranks beyond the list hold nothing.
     EINPARALLEL_INLINE distribution(std::vector<index> bounds, std::vector<box> boxes);
 
     /// Several boxes of a rank, which may overlap: what it reads.
@@ -130,13 +130,14 @@ public:
         return bounds_.empty() || replication_ == 1 ? std::nullopt : std::optional(cut_);
     }
 
-    /// Extent along `dimension` of the largest block (not piece) of any rank: what all ranks may decide by.
+    /// Extent along `dimension` of the largest block (not piece) of any rank. It is the same on all ranks, so that they
+    /// may decide by it.
     EINPARALLEL_INLINE [[nodiscard]] index largest_block_extent(std::size_t dimension) const;
 
     /// Elements of a block with these extents.
     EINPARALLEL_INLINE [[nodiscard]] double largest_block() const;
 
-    /// The same boxes on every rank, however they are described. Empty boxes are all alike.
+    /// True for the same boxes on every rank, however they are described. All empty boxes are equal.
     EINPARALLEL_INLINE friend bool operator==(const distribution& a, const distribution& b);
 
 private:

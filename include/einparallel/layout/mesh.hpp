@@ -46,7 +46,7 @@ struct mesh {
     /// @pre an axis with cut points is the label's only one
     EINPARALLEL_INLINE [[nodiscard]] interval block(label_id label, index extent, int part) const;
 
-    /// Elements of the largest of these blocks.
+    /// Number of indices in the largest block of `label`, of this extent.
     EINPARALLEL_INLINE [[nodiscard]] index largest_block(label_id label, index extent) const;
 
     /// Coordinates of a rank, one per axis. @pre 0 <= rank < size()

@@ -23,7 +23,7 @@ public:
     /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
-    /// Those of `ranks` that share memory with this one. Collective. @throws mpi_error
+    /// A communicator of the ranks among `ranks` that share memory with this one. Collective. @throws mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator of_node(const communicator& ranks);
 
     /// Takes the communicator.
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// MPI's handle; it stays this object's.
+    /// MPI's handle. This object still owns it.
     [[nodiscard]] MPI_Comm native() const noexcept { return handle_; }
     /// Number of this rank.
     [[nodiscard]] int rank() const noexcept { return rank_; }

@@ -96,7 +96,7 @@ template <class A, class B>
 struct other_than_affine : std::conditional_t<Expression<A> || Expression<B>, refused_node, refused> {
     static_assert(fits<A, B>,
                   "einsum: an index is a sum of labels times integers and an integer, as in A(2 * i + r, n - 1 - j); "
-                  "the index along i as a number in an expression is ep::iota(i)");
+                  "in an expression the index along i is the number ep::iota(i)");
 };
 template <class A, class B>
 inline constexpr bool is_affine<other_than_affine<A, B>> = true;
@@ -173,7 +173,7 @@ template <class Operand>
 concept Selects = Operand::data_indices >
 0;
 
-/// Its leaf.
+/// The leaf of an operand that is read at these indices.
 template <class Operand, class... Indices>
 auto indexed(Operand held, const Indices&... indices) {
     using Indexed = indexed_operand<Operand, decltype(kept(indices))...>;
@@ -197,7 +197,9 @@ template <class Token, class V>
 struct one_hot_node : join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>> {
     template <class E>
     void operator=(const E& /*right*/) const {
-        static_assert(fits<E>, "ep::one_hot is an operand: what tokens name is written as H(token(i)) += x(i)");
+        static_assert(fits<E>,
+                      "ep::one_hot is an operand and cannot be assigned to: the elements that tokens name are written "
+                      "as H(token(i)) += x(i)");
     }
     void operator+=(const auto& right) const { *this = right; }
 };
@@ -215,14 +217,14 @@ struct token_of<named_token<V, Token>> : std::type_identity<Token> {};
 template <class... Arguments>
 struct other_than_token : refused_node {
     static_assert(fits<Arguments...>,
-                  "ep::one_hot: an expression of integers, and a label along which one element is 1: "
+                  "ep::one_hot: give an expression of integers, then a label along which one element is 1: "
                   "ep::one_hot(token(i), v)");
 };
 
 }  // namespace detail
 
-/// 1 where the index along v is the token, else 0: an operand that no memory holds. Of a sum of products over v, as
-/// Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only what is 1 is read: it is W(token(i), d).
+/// 1 where the index along v equals the token, else 0. The operand takes no memory. In a sum of products over v, such
+/// as Z(i, d) = ep::one_hot(token(i), v) * W(v, d), only the terms with a 1 are read: the sum is W(token(i), d).
 template <detail::DataIndex E, Label V>
 auto one_hot(const E& token, const V& /*v*/) {
     using positions = detail::leaf<detail::iota_operand, detail::label_list<V>>;

@@ -52,14 +52,14 @@ constexpr index fused(index a, index b, index c) {
     return sum;
 }
 
-/// a · b + c. `is_beyond` 2^62 it may be. (nvcc's constants know no __builtin_mul_overflow.)
+/// a · b + c. Sets `is_beyond` where this may be beyond 2^62. (nvcc's constants know no __builtin_mul_overflow.)
 constexpr index bounded(index a, index b, index c, bool& is_beyond) {
     const double made = double(a) * double(b) + double(c);
     is_beyond = is_beyond || made > 0x1p62 || made < -0x1p62;
     return is_beyond ? 0 : a * b + c;
 }
 
-/// From the lowest index to behind the highest, where each label, by id, runs through its range.
+/// The interval from the lowest index to behind the highest, where each label, by id, runs through its range.
 /// @pre no range is empty
 interval range_of(const index_function& function, const auto& ranges) {
     interval reached{function.constant, function.constant};
@@ -129,7 +129,7 @@ struct affine_map {
     /// The label that alone is the index of a dimension, from its first element to its last one; else none.
     EINPARALLEL_INLINE [[nodiscard]] label_id label_of(std::size_t dimension, index_span extents) const;
 
-    /// The same with other labels.
+    /// This map with other labels.
     template <class Rename>
     [[nodiscard]] affine_map renamed(const Rename& rename) const {
         affine_map made = *this;
@@ -142,13 +142,13 @@ struct affine_map {
         }
         return made;
     }
-    /// With positions among these instead of labels.
+    /// This map with positions in `among` instead of labels.
     [[nodiscard]] affine_map numbered(label_span among) const {
         return renamed([&](label_id label) { return label_id(detail::find_in(among, label) - among.begin()); });
     }
     /// This of what is read at `inner`, whose dimensions are this one's labels.
     EINPARALLEL_INLINE [[nodiscard]] affine_map after(const affine_map& inner) const;
-    /// The same where labels run from 0 that began there.
+    /// This map for labels that run from 0, each of which ran from begin_of(label) before.
     template <class BeginOf>
     [[nodiscard]] affine_map shifted(const BeginOf& begin_of) const {
         affine_map made = *this;

@@ -237,17 +237,17 @@ class found_mistakes {
 public:
     static constexpr bool sound_terms =
         rules::was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
-    /// No operand has it.
+    /// A label on the left that no operand has.
     using unknown = decltype(label_at<unknown_at>(LeftLabels{}));
-    /// A term that sums implicitly does not have it.
+    /// A label on the left that is missing in a term that sums implicitly.
     using absent = decltype(label_at<absent_at>(LeftLabels{}));
-    /// It stands twice on the left.
+    /// A label that stands twice on the left.
     using repeated = decltype(label_at<repeated_at>(LeftLabels{}));
-    /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only
-    /// after the softmax, which looks like attention and is none.
+    /// A label of a softmax's argument that an implicit sum would sum outside the softmax. softmax(t, Q(s, d) * K(t,
+    /// d)) would be summed over d only after the softmax: it looks like attention, and is not.
     using escaping = decltype(label_at<escaping_at>(typename Right::labels{}));
 };
-/// Of statements that have none: without a label that is summed there is little to be looked at.
+/// For statements that cannot have mistakes: without a label that is summed there is little to check.
 struct no_mistakes {
     static constexpr bool sound_terms = true;
     using unknown = nothing;

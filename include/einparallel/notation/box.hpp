@@ -76,8 +76,9 @@ struct per_dimension : std::array<index, Rank> {
     per_dimension(Numbers... numbers)
         : std::array<index, Rank>(listed_extents<Rank>(std::array<extent, sizeof...(Numbers)>{numbers...})) {
         constexpr bool fits = sizeof...(Numbers) == Rank;
-        static_assert(fits || Of != list_of_numbers::of_distributed,
-                      "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
+        static_assert(
+            fits || Of != list_of_numbers::of_distributed,
+            "ep::distributed: give one extent, and one index of the corner, for each dimension of the tensor");
         static_assert(fits || Of != list_of_numbers::of_padded,
                       "ep::padded: before and after have a number for each dimension");
         static_assert(fits || Of != list_of_numbers::of_slice,

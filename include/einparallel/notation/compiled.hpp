@@ -29,7 +29,7 @@
 
 #include <einparallel/notation/version.hpp>
 
-/// Of operators and maps: plain functors that a device compiler may compile for both sides.
+/// The mark of operators and maps: plain functors that a device compiler may compile for host and device.
 #if defined(__CUDACC__)
 #define EINPARALLEL_HOST_DEVICE __host__ __device__
 #else
@@ -51,8 +51,8 @@
 #define EINPARALLEL_DETAIL_ABI EINPARALLEL_DETAIL_VERSIONED(einparallel_compiled, )
 #endif
 
-/// The unit refers to a symbol of the library, whether it uses anything of it or not; before all else where that can be
-/// said, so that a linker which misses the library begins with it.
+/// Makes the unit refer to a symbol of the library, even where it uses nothing of it. Where possible this reference
+/// comes first, so that a linker that does not find the library reports it first.
 #if defined(__ELF__) && defined(__x86_64__) && !defined(__CUDACC__)
 #define EINPARALLEL_DETAIL_REFER(symbol)                         \
     extern "C" [[gnu::visibility("default")]] const char symbol; \

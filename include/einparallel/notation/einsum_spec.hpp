@@ -149,7 +149,7 @@ public:
         return std::find(table.output.data(), end, label) != end;
     }
 
-    /// The same as run-time numbers.
+    /// The form of this einsum, in numbers of run time.
     [[nodiscard]] static einsum_form form() {
         einsum_form made;
         for (std::size_t label = 0; label < table.label_count; ++label) {

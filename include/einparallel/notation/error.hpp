@@ -73,7 +73,7 @@ inline void require(bool holds, std::initializer_list<word> otherwise) {
         refuse(otherwise);
     }
 }
-/// The same of a subject.
+/// The same, with a sentence that begins with `who`.
 inline void require(bool holds, std::initializer_list<word> who, std::initializer_list<word> otherwise) {
     if (!holds) {
         refuse({sentence(who), sentence(otherwise)});

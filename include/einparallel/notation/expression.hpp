@@ -182,7 +182,7 @@ auto make_join(Function function, const Nodes&... nodes) {
     return join_node<Function, typename Nodes::node...>{{}, std::move(function), {nodes...}};
 }
 
-/// What A is beside B in a binary join: a number takes its precision from the expression.
+/// The node that A becomes beside B in a binary join. A number takes its precision from the expression beside it.
 template <class A, class B>
 struct node_beside : std::type_identity<constant_beside_t<A, typename value_of<B>::type>> {};
 template <Expression A, class B>

@@ -100,10 +100,9 @@ concept MeantForExpressions = ((Expression<Arguments> || Unlabelled<Arguments> |
 /// What it makes of other arguments than those that it takes.
 template <class... Arguments>
 struct other_arguments : refused_node {
-    static_assert(
-        fits<Arguments...>,
-        "einsum: exp, max, sum and the like take expressions, whose tensors have labels: exp(A(i, j)); labels "
-        "and functions stand before them: ep::sum(j, A(i, j)), ep::map(f, A(i, j))");
+    static_assert(fits<Arguments...>,
+                  "einsum: exp, max, sum and the like take expressions, whose tensors have labels: exp(A(i, j)); "
+                  "labels and functions come before the expression: ep::sum(j, A(i, j)), ep::map(f, A(i, j))");
 };
 
 }  // namespace detail

@@ -58,7 +58,7 @@ public:
     static constexpr char kind = Kind;  ///< as in element_type
 
     half_type() = default;
-    /// The nearest one, rounded once.
+    /// The nearest number of this type, rounded once.
     ///@{
     constexpr half_type(float x) : bits_(nearest(x)) {}   // NOLINT(google-explicit-constructor)
     constexpr half_type(double x) : half_type(odd(x)) {}  // NOLINT(google-explicit-constructor)
@@ -83,9 +83,9 @@ public:
         }
     }
 
-    /// As it is stored.
+    /// The bits in which it is stored.
     [[nodiscard]] constexpr bits_type bits() const { return bits_; }
-    /// The one that is stored so.
+    /// The number that is stored in these bits.
     static constexpr half_type of_bits(bits_type bits) {
         half_type made{};
         made.bits_ = bits;

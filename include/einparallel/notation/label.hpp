@@ -30,7 +30,7 @@ struct fixed_text {
     /// From text that fits.
     explicit constexpr fixed_text(std::string_view text) { std::copy(text.begin(), text.end(), characters); }
 
-    /// The text without the zero.
+    /// The text without the zero at its end.
     [[nodiscard]] constexpr std::string_view view() const { return characters; }
 
     friend constexpr bool operator==(const fixed_text&, const fixed_text&) = default;
@@ -38,7 +38,7 @@ struct fixed_text {
 
 namespace detail {
 
-/// True for a byte that goes on with a character of UTF-8.
+/// True for a byte that continues a character of UTF-8.
 constexpr bool continues_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }

@@ -10,9 +10,10 @@
 
 namespace einparallel {
 
-/// Every node names itself as `node`; what can stand on a left-hand side derives from its leaf, which is then its
-/// `node`. Not in `detail`, so that the operators below are found by argument-dependent lookup for operands of rank 0
-/// too, which have no labels that would lead there.
+/// The base of every node of an expression. Each node names its own type as `node`. A type that can stand on a
+/// left-hand side derives from its leaf, and `node` is then this leaf. This base is not in `detail`, because
+/// argument-dependent lookup must find the operators also for operands of rank 0, which have no labels that would lead
+/// to them.
 struct expression_base {};
 
 namespace detail {
@@ -30,7 +31,8 @@ struct stored_as<read_as<T, Operand>> : std::type_identity<typename Operand::val
 template <class Operand>
 using stored_t = typename stored_as<Operand>::type;
 
-/// A number: a T beside what it stands by, and as precise as it was written until the statement's type is known.
+/// A number in an expression. Beside its neighbours it is a T. It keeps the precision in which it was written until the
+/// statement's type is known.
 template <class T, class Number = T>
 struct constant : expression_base {
     using node = constant;
@@ -55,7 +57,7 @@ using scalar_beside_t =
     std::conditional_t<std::is_integral_v<Value>, computed_t<Number>,
                        std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
                                           arithmetic_t<std::complex<float>, Value>, computed_t<Value>>>;
-/// As what it is kept: itself where that type holds less.
+/// A number beside elements of type Value. It is kept in its own type where the type beside it holds less.
 template <class Number, class Value>
 using constant_beside_t =
     constant<scalar_beside_t<Number, Value>,

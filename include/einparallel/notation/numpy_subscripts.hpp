@@ -228,7 +228,7 @@ constexpr std::size_t find_outside(std::string_view text, std::string_view chara
 constexpr std::string_view input_subscripts(std::string_view text) {
     return text.substr(0, text.find("->"));
 }
-/// The subscript of one of them. @pre there are as many
+/// The subscript of one operand. @pre there are as many
 constexpr std::string_view input_subscript(std::string_view text, std::size_t operand) {
     std::string_view inputs = input_subscripts(text);
     for (; operand > 0; --operand) {
@@ -236,7 +236,7 @@ constexpr std::string_view input_subscript(std::string_view text, std::size_t op
     }
     return inputs.substr(0, find_outside(inputs, ","));
 }
-/// How many there are.
+/// The number of operands' subscripts.
 constexpr std::size_t input_count(std::string_view text) {
     std::size_t count = 1;
     for (std::string_view rest = input_subscripts(text); find_outside(rest, ",") < rest.size(); ++count) {

@@ -48,8 +48,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
     index_span extents, label_span out, const std::vector<std::vector<label_id>>& operands, double at_once = 0);
 
-/// The order of a product that is contracted at once, and the labels that are fixed so that results on the way hold at
-/// most so many bytes at a time, where that is not 0: one after the other that which costs the fewest multiply-adds.
+/// The order of a product that is contracted at once, and the labels that are fixed so that intermediate results hold
+/// no more than a limit of bytes at a time (0: no limit). Labels are fixed one after the other, each time the one that
+/// costs the fewest multiply-adds.
 struct sliced_order {
     std::vector<pairwise_contraction> steps;
     std::vector<label_id> fixed;

@@ -92,7 +92,7 @@ EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, 
                 found.fixed.pop_back();
             }
         }
-        expect(fixed != no_label, "ep::network: with all labels fixed, results on the way need " +
+        expect(fixed != no_label, "ep::network: even with all labels fixed, intermediate results need " +
                                       std::to_string(std::size_t(cost.peak) * element_bytes) +
                                       " bytes at a time; the memory limit is " + std::to_string(most_bytes));
         found.fixed.push_back(fixed);

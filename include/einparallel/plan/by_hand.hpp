@@ -58,7 +58,7 @@ using cutting_rule = std::function<label_parts(const vertex_to_cut&)>;
 class hand_cuts {
 public:
     /// How the vertex that makes this tensor is cut; the last word counts. Of halves it is the vertex whose floats are
-    /// rounded, and the rounding follows it. @throws error for a handle on nothing
+    /// rounded, and the rounding follows it. @throws error for an empty handle
     template <class T, std::size_t Rank>
     hand_cuts& cut(const tensor<T, Rank>& made, label_parts parts) {
         detail::expect(made.node() != nullptr, "hand_cuts: a tensor that nothing was assigned to cannot be cut");
@@ -119,12 +119,12 @@ template <detail::Tensors First, detail::Tensors... More>
 /// the graph has is an error.
 namespace rivals {
 
-/// SQRT: every contraction's output is cut √p × √p along its two longest labels; into the most equal numbers of
-/// parts where p is no square, the longer label into more.
+/// SQRT: every contraction's output is cut √p × √p along its two longest labels. Where p is no square, the two numbers
+/// of parts are as equal as possible, and the longer label has the larger one.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule sqrt();
 
-/// One label everywhere: every vertex that has it is cut along it alone, into as many parts as it takes; further ranks
-/// stay idle there.
+/// One label everywhere: every vertex that has this label is cut along it alone, into as many parts as the label takes.
+/// The ranks that are left stay idle there.
 EINPARALLEL_INLINE [[nodiscard]] cutting_rule along(std::string label);
 
 /// Data parallel: the data points of a batch are dealt out, weights travel to where they are needed and their gradients

@@ -21,7 +21,7 @@ namespace einparallel {
 
 EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label) const {
     detail::require(std::binary_search(labels.begin(), labels.end(), label),
-                    {"plan_with: the rule speaks of ", label.empty() ? "a label without a name" : "label ", label,
+                    {"plan_with: the rule names ", label.empty() ? "a label without a name" : "label ", label,
                      ", which no einsum of this graph has"});
 }
 
@@ -40,7 +40,7 @@ EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& 
         const bool is_cut = cuts_.contains(graph.vertices[number]);
         detail::require(!is_cut || !graph.vertices[number]->is_input(),
                         {"plan_with: '", is_cut ? graph.name_of(number) : "",
-                         "' is an input, which rests as the vertices that read it are cut"});
+                         "' is an input and cannot be cut by hand: it rests as the vertices that read it are cut"});
         missing -= is_cut ? 1 : 0;
     }
     const std::string who = cuts_.size() == 1
@@ -135,7 +135,7 @@ EINPARALLEL_SELDOM cutting_rule cuts_of(const plan& known) {
 EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
-    detail::expect(bool(rule), "plan_with: there is no rule that says how to cut");
+    detail::expect(bool(rule), "plan_with: the cutting rule is empty");
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }

@@ -28,20 +28,19 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One sentence where cut points are none.
 EINPARALLEL_SELDOM void check_points(const std::vector<index>& points, index extent, const std::string& who) {
-    require(points.size() > 1, {who, "of which there must be two at least, 0 and the extent ", extent});
-    require(points.front() == 0, {who, "that begin at ", points.front(), ", they must begin at 0"});
+    require(points.size() > 1, {who, "that are fewer than two: there must be 0 and the extent ", extent});
+    require(points.front() == 0, {who, "that begin at ", points.front(), " and must begin at 0"});
     if (const auto falls = std::adjacent_find(points.begin(), points.end(), std::greater()); falls != points.end()) {
         refuse({who, "that do not ascend: ", falls[0], " stands before ", falls[1]});
     }
-    require(points.back() == extent, {who, "that end at ", points.back(), ", the extent is ", extent});
+    require(points.back() == extent, {who, "that end at ", points.back(), " and must end at the extent ", extent});
 }
 
 /// One sentence where a pin cannot be obeyed.
 EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
-    require(!pinned.is_input() || is_placeholder(pinned),
-            {who,
-             "is an input that lies, or is read, where its source says; placeholders and results of einsums can be "
-             "pinned"});
+    require(!pinned.is_input() || is_placeholder(pinned), {who,
+                                                           "is an input whose source says where it lies or is read; "
+                                                           "only placeholders and results of einsums can be pinned"});
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<label_id> known;
     index ranks = 1;

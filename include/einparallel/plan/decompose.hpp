@@ -25,7 +25,8 @@ template <class... Arguments>
 struct other_than_outputs : plan, refused {
     static_assert((is_refused<Arguments> || ...),
                   "ep::decompose, evaluate: a context or options come first, or both, then tensors without labels: "
-                  "ep::decompose(world, {.runs = 3}, Z); on devices a plan runs: plan.run(world, ep::on_device)");
+                  "ep::decompose(world, {.runs = 3}, Z); to run on devices, make a plan, then call plan.run(world, "
+                  "ep::on_device)");
 };
 
 }  // namespace detail

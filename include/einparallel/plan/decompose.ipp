@@ -79,10 +79,10 @@ EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& aske
     return made;
 }
 
-/// The cheapest plan found that keeps to the memory limit, else the smallest found, and the bytes by which it exceeds.
-/// Peak memory is not a sum over vertices: what a search over states that alone keep to the limit has written down is
-/// searched again for states that fit together, and for the order in which the vertices take their turns. Where what
-/// would be kept over runs leaves too little of the limit, a plan that keeps nothing.
+/// The cheapest plan found that keeps to the memory limit, else the smallest plan found, with the bytes by which it
+/// exceeds the limit. Peak memory is not a sum over vertices. So there are two searches. The first one writes down
+/// states each of which keeps to the limit. The second one looks among them for states that fit together, and for an
+/// order of the vertices. Where tensors kept over runs leave too little of the limit, the plan keeps nothing.
 EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;

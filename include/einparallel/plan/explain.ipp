@@ -46,9 +46,9 @@ EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
-/// the sum is left to the readers; `mn holds A` where whole blocks of A are gathered before,
-/// once for several readers or for all runs.
+/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring. `c, pending` where the vertex leaves
+/// the sum to its readers. `mn holds A` where whole blocks of A are gathered once before the vertex, for several
+/// readers or for all runs.
 EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     std::string word = name_for(each.algorithm);
     const auto name_of = [&](std::size_t operand) { return shown.vertices()[each.inputs[operand]].name; };

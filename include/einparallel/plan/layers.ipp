@@ -33,7 +33,7 @@ struct repetition {
 
     /// How many layers come before that of a vertex.
     std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
-    /// The vertex of the first layer that is shown for a vertex, perhaps itself.
+    /// The vertex of the first layer that is shown in place of this vertex. It may be the vertex itself.
     std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
 };
 

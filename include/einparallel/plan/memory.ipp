@@ -39,8 +39,9 @@ EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     return made;
 }
 
-/// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
-/// over all: blocks differ by an element along each dimension, and what lies in contiguous memory packs differently.
+/// Ranks whose memory is looked at. Up to 64 ranks these are all. Of more ranks these are those that hold an input, or
+/// a root's, and 64 spread over all: their blocks differ by an element along each dimension, so that buffers pack
+/// differently in contiguous memory.
 EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
     constexpr int looked_at = 64;
     std::vector<int> ranks;

@@ -23,8 +23,8 @@ inline std::string source_text(const planned_vertex& each) {
 /// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each);
 
-/// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
-/// `v24.6 = sum A*B`.
+/// A name that readers find in their source: the user's name of a vertex, or, beside "v24.6", what it computes: `v24.6
+/// = sum A*B`.
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
 
 EINPARALLEL_INLINE std::string machine_text(const machine& shown);

@@ -62,7 +62,7 @@ struct planned_vertex {
 
     /// Paper units, of the first run.
     [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
-    /// It makes what this vertex of the EinGraph stands for.
+    /// True where it makes the tensor that this vertex of the EinGraph stands for.
     EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const {
         return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
     }
@@ -101,7 +101,8 @@ public:
     [[nodiscard]] std::size_t bytes_sent() const {
         return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes);
     }
-    /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
+    /// Element bytes that `rank` hands to MPI in each later run, which finds the tensors that were kept. Without
+    /// options.runs every run is a first one.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
     /// The same over all ranks.
     [[nodiscard]] std::size_t bytes_sent_again() const {
@@ -155,9 +156,9 @@ public:
     /// Shared by the copies of a plan.
     [[nodiscard]] const std::shared_ptr<const void>& identity() const { return making_.identity; }
 
-    /// Of the plans that were made on a context, which one; 0 for a plan that was made on none.
+    /// The number of this plan among those made on a context; 0 for a plan that was made without one.
     [[nodiscard]] std::uint64_t number() const { return making_.number; }
-    /// For the room that runs.
+    /// For the library's own use.
     void set_number(std::uint64_t number) { making_.number = number; }
 
     /// Carries the plan out on a context: see data/execute.hpp.

@@ -108,7 +108,7 @@ private:
     static constexpr std::size_t unknown = std::size_t(-1);
     static double to_double(index extent) { return double(extent); }
 
-    /// Read before the vertex and after it, and not there.
+    /// True where the tensor is made before the vertex at `there_` and read after it, but not read by it.
     [[nodiscard]] bool lies_idle(std::size_t number) const {
         const bool is_output = last_[number] == found_.vertices().size();
         return is_einsum(number) && turn_[number] < there_ && last_[number] > there_ && !is_output &&
@@ -118,13 +118,13 @@ private:
         return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
     }
 
-    /// Of a rank, about.
+    /// About how many bytes of the tensor a rank has.
     [[nodiscard]] double bytes_of(std::size_t number) const {
         const vertex& each = *graph_.vertices[number];
         return product_in(each.bounds, double(each.element.bytes) / found_.processes(), to_double);
     }
 
-    /// The tensor, and what it is made of that is not there any more.
+    /// The tensor, and the tensors that it is computed from and that are no longer in memory.
     [[nodiscard]] std::vector<std::size_t> needed_for(std::size_t number) const {
         std::vector<std::size_t> all{number};
         for (std::size_t next = 0; next < all.size(); ++next) {
@@ -144,7 +144,7 @@ private:
         });
     }
 
-    /// As its later readers have it.
+    /// The number under which later readers have the tensor.
     std::size_t read_late(std::size_t number) { return again_[number] ? copy_of_[number] : number_of_[number]; }
 
     void add(std::size_t number) {

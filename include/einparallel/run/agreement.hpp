@@ -57,8 +57,8 @@ EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<v
 
 /// What is said of a distributed tensor that belongs to other ranks.
 inline constexpr const char* lies_elsewhere =
-    "was distributed on a context with other ranks, or in another order: bring it here with gather and ep::from_root, "
-    "or make an ep::distributed of each rank's elements on this context";
+    "was distributed on a context with other ranks, or with the same ranks in another order: move it here with gather "
+    "and ep::from_root, or make an ep::distributed on this context from each rank's elements";
 
 /// The numbers of one agreement.
 using agreement_numbers = std::array<std::uint64_t, 13>;

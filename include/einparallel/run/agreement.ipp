@@ -79,7 +79,7 @@ EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_vi
             last_name = std::max(last_name, each);
         }
         refuse({"the ranks of a context are in different collective calls, ", first_name, " and ", last_name,
-                ": all of them make the same calls in the same order"});
+                ": all ranks must make the same calls in the same order"});
     }
 }
 

@@ -99,17 +99,18 @@ public:
     /// Number of ranks.
     [[nodiscard]] int size() const { return payload().size(); }
 
-    /// Called on this rank from inside the contractions of later runs, every 200 microseconds at most, on the thread
-    /// that called run: for the application's own progress. It must call nothing collective of the library; what it
-    /// throws is this rank's failure, as a functor's. An empty function: none. Local.
+    /// Sets a function for progress of the application's own. Later runs call it on this rank from inside their
+    /// contractions, every 200 microseconds at most, on the thread that called run. It must not make a collective call
+    /// of the library. If it throws, this counts as a failure of this rank, as with a functor. An empty function
+    /// removes it. Local.
     /// @throws error while this context runs a plan
     EINPARALLEL_INLINE void on_progress(std::function<void()> function) {
         const detail::exclusive guard(*state(), "on_progress");
         state_->progress = std::move(function);
     }
 
-    /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without work
-    /// in a vertex leaves it out. The same rules.
+    /// Sets a function that later runs call on this rank when they begin a vertex, to bring operands or to compute. It
+    /// is not called for a vertex in which this rank has no work. The rules of on_progress hold.
     EINPARALLEL_INLINE void on_vertex(vertex_function function) {
         const detail::exclusive guard(*state(), "on_vertex");
         state_->vertices = std::move(function);
@@ -136,7 +137,7 @@ public:
         return measured_machine(*this, how...);
     }
 
-    /// For the rooms of the library.
+    /// For the library's own use.
     EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const;
 
 private:

@@ -295,7 +295,7 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
     }
     if (least[3] < any - least[4]) {  // of the ranks that tell
         compare(states);
-        throw error("decompose: functors do not hold the same on all ranks");
+        throw error("decompose: a functor does not hold the same values on all ranks");
     }
 }
 

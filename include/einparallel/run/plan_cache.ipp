@@ -108,7 +108,7 @@ public:
     /// The fingerprint of a plan that this is for.
     std::uint64_t signature(const plan& asked) const { return fingerprint(contents_).add(asked.number()).value(); }
     program_replay& moves() { return moves_; }
-    /// Of this rank, where assertions ask; else 0.
+    /// The peak bytes of this rank, where assertions compare them; else 0.
     std::size_t peak_bytes() const { return peak_bytes_; }
 
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.

@@ -104,9 +104,9 @@ public:
 
     const program& of_rank() const { return program_; }
     program& of_rank() { return program_; }
-    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    /// The sources that the next run reads, by vertex; null for einsums. They stay alive until the run is over.
     std::vector<const source*>& sources() { return sources_; }
-    /// By buffer: its first byte, after settle().
+    /// The first byte of each buffer, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 
     /// True where the runs before have left what the steps marked once write.
@@ -121,7 +121,7 @@ public:
 
     kept_memory& kept() { return kept_; }
 
-    /// For the next run: the application's memory is that of result `position`.
+    /// Lets the next run write result `position` to this memory of the application.
     void aim(std::size_t position, const void* data, const std::vector<index>& strides) {
         at(position).is_aimed = true;
         bind(at(position).buffer, data, strides);
@@ -134,8 +134,8 @@ public:
         of.given.reset();
         of.block.reset();
     }
-    /// For the next run: a result may be written where the elements of input `vertex` lie, at `data`, if these are an
-    /// earlier one's and nobody else has a handle on them. True where one is.
+    /// Lets the next run write a result where the elements of input `vertex` lie, at `data`. These must be the elements
+    /// of an earlier result, to which there is no other handle. True where some result is written there.
     EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data) {
         for (result_memory& of : results_) {
             const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });

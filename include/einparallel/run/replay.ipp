@@ -64,8 +64,8 @@ public:
         return most;
     }
 
-    /// Gives every buffer its memory. Says how blocks lie, and decides how calls are computed, only where strides, or
-    /// what decisions depend on, are not what they were. `others`: what other programs keep. Local; may throw.
+    /// Gives every buffer its memory. Where strides, or what decisions depend on, have changed, it works out anew how
+    /// blocks lie, and how calls are computed. `others`: what other programs keep. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
         is_prepared_ = !assign(space, results_stay, others) && is_prepared_;
@@ -77,10 +77,9 @@ public:
         space.prepare(workspace_);
     }
 
-    /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
-    /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
-    /// what earlier runs have kept is there. `scratch`: scratch_bytes(), of which others may use what is there before
-    /// and after.
+    /// Carries the program out. All messages are sent, but work is done only until something throws. `failure` gets the
+    /// first failure, with this rank's number. If it is not empty at the start, no work is done. `again`: all ranks
+    /// have what earlier runs kept. `scratch`: memory of scratch_bytes(), which others may use before and after.
     EINPARALLEL_SELDOM void replay(const memory_space& space, transport& ranks, std::byte* scratch,
                                    const run_watch& watch, std::string& failure, bool again = false) {
         const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
@@ -159,7 +158,8 @@ private:
         }
     }
 
-    /// One way to compute them serves both: they have one kernel, or products of the same types and factor, and labels.
+    /// True where one decision serves both calls: they have one kernel, or products of the same types and factor, and
+    /// the same labels, extents and strides.
     EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
         const kernel& work = *of_rank().vertex_of(a).work;
         const kernel& other = *of_rank().vertex_of(b).work;
@@ -174,7 +174,7 @@ private:
                equal_in(a.laid->blocks, b.laid->blocks, lie_alike);
     }
 
-    /// The einsums among the first vertices.
+    /// How many of the first `vertices` vertices are einsums.
     EINPARALLEL_SELDOM std::size_t count_in_order(std::size_t vertices) const {
         const std::vector<called_vertex>& all = of_rank().vertices;
         return std::size_t(std::count_if(all.begin(), all.begin() + index(vertices),

@@ -88,7 +88,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 
 namespace EINPARALLEL_DETAIL {
 
-/// A span from here to end() or the end of the scope, in a trace, where there is one.
+/// Adds a span to a trace, if there is one: from here to end(), or to the end of the scope.
 class timed_span : private not_copied {
 public:
     timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0, std::size_t received = 0)

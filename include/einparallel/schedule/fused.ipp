@@ -129,7 +129,8 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
     std::erase_if(of_rank.steps, [](const step& each) { return each.is_idle(); });
 }
 
-/// A chain of calls, each alone in its step, that make what the last of them reads; strips of it.
+/// Computes chains of calls in strips. In a chain each call is alone in its step, and makes what a later call of the
+/// chain reads.
 EINPARALLEL_INLINE class strip_writer {
 public:
     strip_writer(program& of_rank, std::size_t strip_bytes)

@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// True where an element of the output is made of the operand's at the same position, and of no other of it.
 /// `replaces`: as of the einsum's kernel.
 EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces, std::size_t operand);
-/// The same of what a call reads. A softmax stands for a quotient whose dividend has the labels of its own operand.
+/// The same for what a call reads. For a softmax this holds where its operand has the output's labels.
 EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contraction& call, std::size_t number);
 
 /// Names as lender of an output (buffer::lender) the operand whose elements it replaces one by one: where from the

@@ -44,7 +44,7 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     return made;
 }
 
-/// A box of a buffer.
+/// Where a box of a buffer lies: the offset of its first element, and strides.
 EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region) {
     laid_block laid{0, strides_of(holder)};
     if (!holder.region.empty()) {

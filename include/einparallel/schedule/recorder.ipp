@@ -260,7 +260,8 @@ public:
     }
 
 private:
-    /// Adds a call of running sums: of terms within `ranges` that lie in a buffer, to all sums of another one.
+    /// Adds a call of running sums to a step: from the terms within `ranges`, which lie in buffer `from`, to all sums
+    /// in buffer `into`.
     EINPARALLEL_INLINE void add(step& now, buffer_id from, buffer_id into, std::vector<interval> ranges, row_read row,
                                 write_mode mode) const {
         ranges[std::size_t(work_->form.running.sums)] = program_[into].region.sides[summed_dimension()];
@@ -269,7 +270,7 @@ private:
         }
     }
 
-    /// Of the output.
+    /// The dimension of the output along which sums run.
     EINPARALLEL_INLINE std::size_t summed_dimension() const {
         return std::size_t(find_in(work_->form.output, work_->form.running.sums) - work_->form.output.begin());
     }

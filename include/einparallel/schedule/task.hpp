@@ -93,10 +93,10 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
 EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, const std::vector<index>& extents,
                                                      std::size_t operand, const mesh& ranks, std::size_t cut);
 
-/// True where every sharer of a block has at least `each` slices of it: fewer would leave steps of a ring empty, and
-/// the data would hop from rank to rank with nothing to hide behind. Where a sharer has none (rank 0, fewer slices than
-/// sharers), the few pieces go along trees instead: fewer phases, the same bytes. Decided by the largest block, hence
-/// alike on every rank.
+/// True where every rank that shares a block has at least `each` slices of it. With fewer slices some steps of a ring
+/// would be empty, and no arithmetic would hide the messages. Where a sharer has no slice (rank 0, or fewer slices than
+/// sharers), the few pieces go along trees instead: fewer phases, the same bytes. The largest block decides, so that
+/// the answer is the same on every rank.
 EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each);
 
 /// Master–worker: the share of the iteration space that `rank` computes, by label. A worker has nothing to do in the

@@ -20,8 +20,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Smaller numbers of ranks whose plans may be better than one over all ranks: those close by that have most divisors,
-/// and under time, where many ranks may be idle, powers of two.
+/// Smaller numbers of ranks, on which a plan may be better than on all ranks: close numbers with the most divisors,
+/// and, under time, where many ranks may be idle, powers of two.
 EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
     constexpr int close = 256;
     constexpr std::size_t most = 6;

@@ -59,9 +59,9 @@ public:
     /// True where there are others.
     bool may_have_others() const { return may_be_.has_others(); }
 
-    /// What no state costs less than whose partition vector is not listed; infinity where there is none.
+    /// Every state whose partition vector is not listed costs at least this; infinity where there is none.
     double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }
-    /// What no state costs less than that is not written down; infinity where there is none.
+    /// Every state that is not written down costs at least this; infinity where there is none.
     EINPARALLEL_INLINE double rest() const {
         double least = unlisted_rest();
         for (const listed_vector& each : vectors) {

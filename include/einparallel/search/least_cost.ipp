@@ -106,7 +106,7 @@ private:
         bool is_exact = true;  ///< all labels are decided, and blocks even
     };
 
-    /// The parts that labels have at least, and those that they may have.
+    /// The least number of parts of each label, and the number that it may have at most.
     class parts_of_labels {
     public:
         EINPARALLEL_INLINE parts_of_labels(const partition_candidate& of, const partition_family& family)
@@ -115,7 +115,7 @@ private:
               is_range_(of.last > 0 && of.label < of.parts.size()),
               begun_(is_range_ ? of.parts[of.label] / family.fixed[of.label] : 1) {}
 
-        /// Points of a rank.
+        /// Points of the rank with the largest block.
         EINPARALLEL_INLINE double largest_block() const {
             double points = 1;
             double all = 1;
@@ -153,7 +153,7 @@ private:
         }
 
     private:
-        /// Of the largest block.
+        /// The extent of the largest block along a label.
         EINPARALLEL_INLINE double side(std::size_t label) const {
             const index extent = family_.extents[label];
             return label < of_.label ? double(block_of(extent, of_.parts[label], 0).size())

@@ -15,8 +15,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How moves are counted whose traffic is an estimate: by that; not at all, so that a sum of costs is a bound; or
-/// exactly, from then on, where ranks are not too many.
+/// How a move is counted while its traffic is only an estimate. estimated: by this estimate. at_least: as 0, so that a
+/// sum of costs is a bound. settled: exactly, from then on, if there are not too many ranks.
 enum class counting : std::uint8_t { estimated, at_least, settled };
 
 /// Where one user has a tensor, or wants it, by operand.
@@ -54,9 +54,10 @@ class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
-    /// From one place to all that the users want: under bytes and time to each place once, under paper, which knows
-    /// no places, by the paper's formula for every reading. And of blocks that are gathered once what those who hold
-    /// them were not charged; at least, if all hold them of whom nothing else is known.
+    /// The cost of bringing the tensor from one place to all places that its users want. Under bytes and time each
+    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Each reader
+    /// that holds blocks gathered once was charged a share of them: here the shares are added that no reader was
+    /// charged. With at_least, readers of whom nothing is known count as holding them.
     EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
@@ -91,7 +92,7 @@ public:
         return sum;
     }
 
-    /// The same between states. @param state_of the state of a variable
+    /// The cost of bringing the tensor to its users in their states. @param state_of  the state of a variable
     template <class StateOf>
     double between_states(const factor& tensor, const StateOf& state_of, counting how) {
         std::vector<wanted_places> places(tensor.users.size());
@@ -104,7 +105,8 @@ public:
     }
 
 private:
-    /// By where it goes; from where and how, all moves that are known have in common.
+    /// The cost of a move, in a list by the place to which it goes. The place from which it comes, and how it is
+    /// counted, are those of all known moves.
     struct known_move {
         std::size_t origin = 0;
         std::size_t call = 0;  ///< that counted it last

@@ -58,8 +58,8 @@ public:
     EINPARALLEL_INLINE explicit partition_choices(std::span<const index> extents)
         : extents_(extents.begin(), extents.end()) {}
 
-    /// Parts of a label with which the product `left` can be put on it and the labels behind it, ascending; none
-    /// where it cannot. Behind the last label: 1 where nothing is left.
+    /// The numbers of parts of a label, ascending, with which the product `left` can be put on it and on the labels
+    /// behind it. Behind the last label: 1 where `left` is 1, else none.
     EINPARALLEL_INLINE const std::vector<int>& at(std::size_t label, int left) {
         const auto [known, fresh] = known_.try_emplace({label, left});
         std::vector<int>& made = known->second;
@@ -158,8 +158,8 @@ private:
         }
     }
 
-    /// The vector to which the cheapest that the first candidate is divided into leads, and of that the cheapest, and
-    /// so on.
+    /// A whole vector, found in depth: the cheapest candidate is divided, then the cheapest of those that it is divided
+    /// into, and so on.
     EINPARALLEL_INLINE std::optional<partition_candidate> dive() {
         std::vector<partition_candidate> others;
         while (dives_ > 0 && !open_.empty()) {
@@ -243,7 +243,7 @@ private:
         return int(std::clamp<index>(wanted, 1, std::max<index>(family.free[label], 1)));
     }
 
-    /// The vector with these parts, which costs infinity where it is none of the family.
+    /// The vector with these parts. It costs infinity where it does not belong to the family.
     EINPARALLEL_INLINE partition_candidate with_parts(const std::vector<int>& parts) const {
         const partition_family& family = families_[climbing_];
         partition_candidate made{0, 0, family.fixed, climbing_, 0, parts.size(), 1, 1};

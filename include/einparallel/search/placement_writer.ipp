@@ -79,10 +79,10 @@ public:
         return true;
     }
 
-    /// Makes a placement of what a model takes, or a better one of a placement: there and back through the graph, every
-    /// vertex takes the state that suits its neighbours best. Vertices in equal surroundings are looked at once. Of the
-    /// rest, of which nothing is known, it begins with the `best` known. True where states are new. `further`: a vertex
-    /// may take any partition vector that is written down.
+    /// Makes a placement from the states that a model takes, or a better one from a placement. Forwards and then
+    /// backwards through the graph, every vertex takes the state that suits its neighbours best. Vertices in equal
+    /// surroundings are looked at once. A vertex without a state in `from` begins with its state in `best`. True where
+    /// states are new. `further`: a vertex may take any partition vector that is written down.
     EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best, bool further) {
         rounded_ = std::move(from);
         bool fresh = false;
@@ -106,7 +106,7 @@ public:
     }
 
     /// Makes a placement that grows from one vertex: its neighbours, then theirs, take the state that suits best what
-    /// is placed already. What several vertices have in common is found so, which none of them takes alone.
+    /// is placed already. This finds cuts that are good only where several vertices share them.
     EINPARALLEL_INLINE void grow_from(std::size_t variable, const state& seed) {
         rounded_.assign(factors_.size(), state());
         rounded_[variable] = seed;
@@ -132,11 +132,12 @@ public:
     const std::vector<state>& rounded() const { return rounded_; }
 
 private:
-    /// How many of more placements are written down.
+    /// How many placements are written down where there are more.
     static constexpr std::size_t beam = 8;
 
-    /// The state of a vertex that suits its neighbours best: its own partition vector, those that follow the
-    /// neighbours' meshes, and some of what is written down and may be cheaper beside them.
+    /// Gives a vertex the state that suits its neighbours best. The choice is among its own partition vector, vectors
+    /// that follow the neighbours' meshes and, with `further`, listed vectors that may be cheaper beside the
+    /// neighbours. True where states are new.
     EINPARALLEL_INLINE bool fit(std::size_t variable, bool further) {
         const std::size_t most = further ? 30'000 / factors_.domains().size() : 0;  // that are looked at
         constexpr std::size_t others = 8;
@@ -165,8 +166,8 @@ private:
         return add_best(variable, made) || fresh;
     }
 
-    /// The mesh of a vertex in the rounded placement, for other sums, and those of its neighbours, as their labels
-    /// stand in its own tensors.
+    /// Meshes that a vertex may follow: its own mesh in the rounded placement, which other pending sums may suit too,
+    /// and the meshes of its neighbours, with the neighbours' labels renamed to the vertex's.
     EINPARALLEL_INLINE std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like{rounded_[variable].ranks};
         const auto labels_of = [&](const tensor_user& user) -> const std::vector<label_id>& {

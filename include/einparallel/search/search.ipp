@@ -24,7 +24,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Searches the placements of a graph.
 class placement_search {
 public:
-    /// Vertices up to which all of them begin with what one would try by hand; more need the effort elsewhere.
+    /// In graphs of up to so many vertices, all vertices begin with what one would try by hand. Larger graphs need the
+    /// effort elsewhere.
     static constexpr std::size_t few_vertices = 24;
 
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
@@ -35,7 +36,8 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found with so many table entries and states looked at, beside those that are known.
+    /// The best placement found, `known` ones included. `effort` limits how many table entries and states are looked
+    /// at.
     EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
         // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
@@ -84,7 +86,7 @@ private:
         }
     }
 
-    /// Work that the effort may end; best_ and bound_ hold then, too.
+    /// Does work that ends early where the effort is spent. best_ and bound_ are valid then, too.
     static void attempt(auto work) {
         try {
             work();

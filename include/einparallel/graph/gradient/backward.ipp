@@ -56,10 +56,10 @@ public:
     /// ∂loss/∂of as a tensor. @throws error where the loss does not depend on it
     std::shared_ptr<vertex> result(const vertex& of, const vertex& loss, std::size_t number) {
         const auto quoted = [](const vertex& each) { return each.name.empty() ? "" : "'" + each.name + "', "; };
-        require(reached_.contains(&of),
-                {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",", " does not depend on ",
-                 quoted(of), "tensor ", number + 1,
-                 " that it is derived by: of a handle that was assigned to again, a copy made before"});
+        require(reached_.contains(&of), {"ep::gradient: ", quoted(loss), "the loss", loss.name.empty() ? "" : ",",
+                                         " does not depend on ", quoted(of), "tensor ", number + 1,
+                                         " with respect to which it is differentiated: if this handle was assigned to "
+                                         "again, give a copy that was made before"});
         const std::shared_ptr<vertex> made = stored_as(of.element, whole_tensor(gathered(of), of));
         if (!of.name.empty()) {
             name(*made, "d " + of.name);
@@ -115,7 +115,7 @@ private:
         return terms[0];
     }
 
-    /// Names the gradient of a tensor after it, and what was made on the way.
+    /// Names the gradient of a tensor, and its intermediate results, after the tensor.
     void name(vertex& gradient, const std::string& after) {
         std::vector<vertex*> open{&gradient};
         while (!open.empty()) {
@@ -242,7 +242,8 @@ private:
                 return terms.times(g, terms.call(op_code::conjugate, type, {factor}));
             }
             default:
-                throw error("the reduction is the application's own; the library's have derivatives");
+                throw error(
+                    "the reduction is the application's own and has no derivative; the library's reductions have one");
         }
     }
 

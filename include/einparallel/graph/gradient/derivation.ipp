@@ -31,7 +31,7 @@ struct factored_term {
     std::vector<term_id> factors;
 };
 
-/// A term as the ⊗ of a vertex of its own: operand r of the program is the operand with number read[r] here.
+/// A term as the ⊗ of a vertex of its own. Operand r of its program is operand number read[r] of the derivation.
 struct written_term {
     op_program program;
     std::vector<row_call> calls;                     ///< as join_work_of takes them
@@ -43,7 +43,7 @@ struct written_term {
 class derivation {
 public:
     derivation() = default;
-    /// The terms of a program, of which operand r is operand r here. `calls`: its rows, where they are known.
+    /// The terms of a program, whose operand r is operand r of the derivation. `calls`: its rows, where they are known.
     EINPARALLEL_SELDOM derivation(const op_program& program, std::span<const row_call> calls) {
         for_each_in(program.instructions(), [&](const op_instruction& each) {
             each.code == op_code::operand ? void(add_operand(each.type())) : void();
@@ -88,7 +88,8 @@ public:
         return known.back();
     }
 
-    /// Derivatives that are functions of what the program makes, as that of exp, read it there.
+    /// Sets the term from which derivatives read the program's result, where they are functions of it, as that of exp
+    /// is.
     void read_result(term_id as) { read_result_ = as; }
     [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
     /// Operand number `operand`.

@@ -132,7 +132,8 @@ EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_
     const op_code code = z.made.code;
     if (code == op_code::cast) {
         if (is_continuous(z.from[0])) {
-            require(type.kind == type_of(z.from[0]).kind, {"complex numbers made of real ones"});
+            require(type.kind == type_of(z.from[0]).kind,
+                    {"complex numbers that are made of real ones have no derivative"});
             all[0] = call(op_code::cast, type_of(z.from[0]), {g});
         }
         return all;

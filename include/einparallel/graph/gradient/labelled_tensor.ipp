@@ -53,7 +53,7 @@ EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of
     });
 }
 
-/// The same, labelled with positions in a list of its labels.
+/// The tensor, labelled with positions in a list of labels.
 EINPARALLEL_SELDOM labelled_tensor by_position(labelled_tensor tensor, const std::vector<label_id>& labels) {
     const auto position = [&](label_id label) { return label_id(find_in(labels, label) - labels.begin()); };
     return {std::move(tensor.handle), list_of(tensor.labels, position), tensor.scale};

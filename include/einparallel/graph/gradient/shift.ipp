@@ -16,7 +16,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What becomes of a value where an element c is added to: value + adds · c, or value · exp(grows · c).
+/// How a value changes where c is added to an element that it is made of: to value + adds · c, or to value · exp(grows
+/// · c).
 struct shift {
     double adds = 0;
     double grows = 0;
@@ -25,7 +26,7 @@ struct shift {
     [[nodiscard]] bool is_none() const { return adds == 0 && grows == 0; }
 };
 
-/// What an instruction makes of shifted values; none where it is in no such way.
+/// How the result of an instruction is shifted where its arguments are; none where it changes in another way.
 EINPARALLEL_SELDOM std::optional<shift> shift_through(op_code code, const shift& a, const shift& b) {
     if (a.is_none() && b.is_none()) {
         return shift{};

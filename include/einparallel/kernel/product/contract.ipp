@@ -36,7 +36,7 @@ void contract_pair(const block_call& call, T scale) {
     pair_contraction<T>(call, scale, tables).run(call);
 }
 
-/// … of one operand, or more than two, row by row.
+/// A contraction of one operand, or of more than two, row by row.
 template <Element T>
 class rows_contraction final : public prepared_call {
 public:

@@ -112,7 +112,7 @@ private:
         visit_points(nest, points, groups, 0, split ? 1 : threads, visit);
     }
 
-    /// The same of operands that are converted, some elements at a time.
+    /// Dot products of operands that have to be converted, some elements at a time.
     void converted_dots(index length, int threads) {
         constexpr index most = 2048;
         const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());

@@ -188,7 +188,7 @@ private:
             block.tile.rows = {table + most, nullptr, 0, 1};
         }
 
-        /// The block of these indices and steps, which lie at `along` in the matrix.
+        /// The block of these indices and steps. `along`: where the steps lie in the matrix.
         const packed_block& take(const gemm_blocks& across, const gemm_blocks& steps, const index* along,
                                  index gemm_axis::loop::*side) {
             block.count = across.count;
@@ -202,7 +202,7 @@ private:
         }
     };
 
-    /// Stretches of memory that are read soon, of so many bytes, at these offsets in elements.
+    /// Stretches of memory that are read soon: each begins at one of the offsets, in elements, and has `bytes` bytes.
     struct reading {
         const std::byte* start = nullptr;
         const index* offsets = nullptr;
@@ -222,7 +222,7 @@ private:
         }
     };
 
-    /// What packing the block of B of these columns and steps reads; nothing where it is not contiguous.
+    /// What is read to pack the block of B with these columns and steps; nothing where it is not contiguous.
     reading reading_of(const std::byte* b, const gemm_blocks& n, const gemm_blocks& k, index k_start) const {
         const auto element = index(kernel_.b_element);
         const std::byte* const start = element_at(b, n.start.first + k_start, kernel_.b_element);

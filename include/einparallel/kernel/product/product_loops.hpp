@@ -53,9 +53,10 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(const loop_nest& nest, std::siz
 /// all read is then read once.
 EINPARALLEL_INLINE bool move_rows_inside(const loop_nest& nest, odometer::loop_list& points);
 
-/// Calls visit(offsets, first, count) for `count` points from point `first` on of a stretch of `length` points that
-/// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads. A visit
-/// is reported to the nest's hook as `work` points of the iteration space for each of its own; 0: the visitor reports.
+/// Calls visit(offsets, first, count) until all points of the loops are visited; threads share the points. At each
+/// point of the loops begins a stretch of `length` points, at these offsets, one for each slot of the nest. A visit
+/// covers `count` points of the stretch, from point `first` on. Each of them is reported to the nest's hook as `work`
+/// points of the iteration space. With `work` 0 the visitor reports.
 EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, index work,
                                      int threads, function_ref<void(const index*, index, index)> visit);
 
@@ -65,8 +66,8 @@ void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int
     visit_points(nest, batch, 1, 0, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
 }
 
-/// Calls visit(offsets, count, moves) for stretches of so many points along the last loop of the batch, from one to the
-/// next of which tensors move by that. `work`: points of the iteration space at each.
+/// Calls visit(offsets, count, moves) for stretches of `count` points along the last loop of the batch. From one point
+/// to the next, tensors move by `moves`. `work`: points of the iteration space at each point.
 template <class Visit>
 void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads, const Visit& visit) {
     index length = 1;

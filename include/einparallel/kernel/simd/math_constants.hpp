@@ -5,8 +5,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Polynomials are minimax (Remez with 60 digits) and begin with the constant term; errors
-/// are relative to the function named.
+/// The polynomials are minimax (Remez with 60 digits) and begin with the constant term. The comment above each one says
+/// what it approximates, in which interval, and with which error relative to the function named.
 template <class T>
 struct math_constants;
 
@@ -55,18 +55,19 @@ struct math_constants<float> {
     static constexpr float highest = 89, lowest = -120;
     static constexpr float tanh_limit = 10, erf_limit = 4, gelu_limit = 15;
     static constexpr float tail_centre = 3.25F;
-    /// … |r| <= 0.38; 2⁻³¹.
+    /// As exp of double: |r| <= 0.38; 2⁻³¹.
     static constexpr float exp[] = {0x1.000000p-1F, 0x1.555556p-3F,  0x1.555464p-5F,
                                     0x1.111056p-7F, 0x1.6dbb3ap-10F, 0x1.a1f10ap-13F};
-    /// … 2⁻³⁰.
+    /// As log of double: 2⁻³⁰.
     static constexpr float log[] = {0x1.55557cp-1F, 0x1.995d84p-2F, 0x1.320630p-2F};
-    /// … |r| <= 0.92, because whole multiples of π/2 up to 2²⁰ are found in float; 2⁻²⁶ and 2⁻³⁰.
+    /// As sin and cos of double: |r| <= 0.92, because whole multiples of π/2 up to 2²⁰ are found in float; 2⁻²⁶ and
+    /// 2⁻³⁰.
     static constexpr float sin[] = {-0x1.55552cp-3F, 0x1.10fe84p-7F, -0x1.96b9e8p-13F};
     static constexpr float cos[] = {0x1.555538p-5F, -0x1.6c02acp-10F, 0x1.9796ccp-16F};
-    /// … 2⁻²⁹.
+    /// As erf of double: 2⁻²⁹.
     static constexpr float erf[] = {0x1.06eba8p-3F, -0x1.81273ep-2F,  0x1.ce2cf8p-4F, -0x1.b7f918p-6F,
                                     0x1.540608p-8F, -0x1.a3f948p-11F, 0x1.496fe6p-14F};
-    /// … in (w − 3.25) / (w + 3.25), 0 <= w <= 15; 2⁻²⁹.
+    /// As tail of double, in (w − 3.25) / (w + 3.25), 0 <= w <= 15; 2⁻²⁹.
     static constexpr float tail[] = {0x1.b3a7eap-1F,   0x1.89aa2ep-10F, -0x1.1e5578p-3F, 0x1.1c5fb8p-3F,
                                      -0x1.134666p-4F,  0x1.58c110p-7F,  0x1.740ad4p-8F,  -0x1.246b64p-9F,
                                      -0x1.7d56d2p-11F, 0x1.3e4cc6p-12F, 0x1.0a65d0p-13F};

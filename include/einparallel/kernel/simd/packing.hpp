@@ -31,12 +31,13 @@ struct packed_block {
 /// tile_kernel::pack_a and pack_b.
 using pack_function = void (*)(const void* context, void* into, const void* from, const packed_block& block);
 
-/// … where elements are packed as they are: tile.unit bytes each, whatever they mean.
+/// A pack_function that packs elements as they are: tile.unit bytes each, whatever they mean.
 EINPARALLEL_INLINE void pack_panels(const void* context, void* into, const void* from, const packed_block& block);
 
-/// pack_panels() of elements of other types, of so many bytes, as elements of T: convert(row, from, count) does so for
-/// contiguous ones; convert_panel(panel, rows, width), if any, for all rows of a micro-panel of neighbours. Where a
-/// micro-panel's columns are no neighbours, or `repack` is another routine, that packs what is converted.
+/// pack_panels() of elements of another type, which have `bytes` bytes and become elements of T. convert(row, from,
+/// count) converts contiguous elements. convert_panel(panel, rows, width), where given, converts all rows of a
+/// micro-panel whose columns are neighbours. Where its columns are no neighbours, or `repack` is another routine,
+/// elements are converted first, and `repack` packs the result.
 template <class T, class Panel = std::nullptr_t>
 void pack_through(const void* context, T* into, const std::byte* from, index bytes, const packed_block& block,
                   const auto& convert, pack_function repack = &pack_panels,

@@ -21,7 +21,8 @@ struct derived_call;
 struct row_call {
     row_function run = nullptr;
     const void* functor = nullptr;
-    /// Of one of the application's that has a derivative(): that by an argument. @throws what derivative() throws
+    /// For a functor of the application that has derivative(): its derivative by an argument. @throws what derivative()
+    /// throws
     derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
     identity_function identity = nullptr;
 };
@@ -32,7 +33,7 @@ struct derived_call {
     std::shared_ptr<const void> functor;
 };
 
-/// By its type: f where it has no name.
+/// The name that a functor's type has, or f where it has none.
 template <class Function>
 constexpr std::string_view name_of_functor() {
     if constexpr (requires { Function::name; }) {
@@ -66,8 +67,8 @@ row_call call_of(const Function& function) {
             } else {
                 static_assert(
                     requires { std::tuple_size<std::remove_const_t<decltype(all)>>::value; },
-                    "ep::join: derivative() of a functor of several arguments returns a std::tuple of a functor "
-                    "for each");
+                    "ep::join: derivative() of a functor of several arguments returns a std::tuple with one functor "
+                    "for each argument");
                 std::size_t position = 0;
                 std::apply([&](const auto&... each) { ((position++ == argument ? keep(each) : void()), ...); }, all);
             }

@@ -99,7 +99,7 @@ private:
 
     static constexpr index element = index(sizeof(T));
 
-    /// The widest vectors that n columns fill.
+    /// Chooses the widest vectors that n columns fill.
     void choose(index n) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;

@@ -36,8 +36,9 @@ struct tile_side {
     [[nodiscard]] index together(index at) const { return std::min(run - at % run, count - at); }
 };
 
-/// A tile of a copy: (column, row) goes from from[columns.from[column] + rows.from[row]] to into[columns.into[column]
-/// + rows.into[row]]. Runs of columns are contiguous where they are written, runs of rows where they are read.
+/// A tile of a copy. Element (column, row) is read at from[columns.from[column] + rows.from[row]], and written at
+/// into[columns.into[column] + rows.into[row]]. Runs of columns are contiguous where they are written, runs of rows
+/// where they are read.
 struct copy_tile {
     tile_side columns;
     tile_side rows;

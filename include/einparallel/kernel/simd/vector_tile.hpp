@@ -21,9 +21,9 @@ struct small_step {
     index b;
 };
 
-/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables, at
-/// points evenly apart. Vectors lie along j, contiguous in B and C, or hold points of a batch: then a point is such a
-/// vector, and all three are contiguous along it.
+/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j], at points evenly apart.
+/// Tables hold the offsets. Vectors lie along j, where B and C are contiguous. Or they hold points of a batch: then A,
+/// B and C are contiguous along the batch, and a point of this call is one vector of them.
 struct small_call {
     index m = 0;
     index n = 0;

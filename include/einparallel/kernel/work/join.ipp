@@ -217,8 +217,8 @@ public:
 private:
     static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
 
-    /// One step, which keeps nothing between sources and results, and reads so many that writing past the caches is not
-    /// worth a copy of the row.
+    /// True for a program of one step that keeps no row between its sources and its results, and reads so many sources
+    /// that writing past the caches is not worth a copy of the row.
     static bool is_chain(const row_program& program) {
         return program.steps.size() == 1 && program.links.size() > 3 &&
                without_number(program.links[1]) != op_link::first;
@@ -304,8 +304,7 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
 EINPARALLEL_INLINE void check_divisors(bool are_none_zero) {
     if (!are_none_zero) {
         throw integer_divided_by_zero(
-            "an integer is divided by zero; ep::where(b != 0, a / b, 0) computes the chosen "
-            "side alone");
+            "an integer is divided by zero: write ep::where(b != 0, a / b, 0), which computes only the chosen side");
     }
 }
 

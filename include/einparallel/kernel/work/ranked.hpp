@@ -68,7 +68,7 @@ ranked_work ranked_work_of() {
 
 /// What is wrong with so many elements of a row; empty where nothing is.
 inline std::string too_many_ranks(index count, index length) {
-    return count <= length ? "" : sentence({"ep::top_k: ", count, " elements are wanted of rows that have ", length});
+    return count <= length ? "" : sentence({"ep::top_k: ", count, " elements are asked for, but rows have ", length});
 }
 
 /// The operands of a call are X and the ranks, 0, 1, 2, … or some of these; the output has their label where X has

@@ -86,7 +86,7 @@ public:
     }
     /// ⊕ and ⊗ as a value.
     [[nodiscard]] const op_program& program() const { return program_; }
-    /// Of the results, and of an operand.
+    /// The element type of the results, and that of an operand.
     [[nodiscard]] element_type element() const {
         return program_.instructions().empty() ? reduction_.element : program_.type();
     }

@@ -13,7 +13,7 @@
 
 namespace einparallel::detail {
 
-/// There is a division of integers in it, by more than a number.
+/// True where the expression has a division of integers in it whose divisor is not a number.
 template <class E>
 inline constexpr bool divides_integers = false;
 template <class Function, class... Arguments>

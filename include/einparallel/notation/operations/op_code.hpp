@@ -94,13 +94,13 @@ struct operation {
     std::uint8_t arity = 0;
     type_role role = type_role::arithmetic;
     operation_types of = operation_types::any;
-    /// How many multiplications and additions of a matrix product take as long, of elements in rows: where an operand
-    /// is read and added, or multiplied, that is counted with the reading.
+    /// The cost for elements in rows: how many multiplications and additions of a matrix product take as long. Reading
+    /// an operand is counted apart, and an addition or multiplication of it is included in that.
     std::uint8_t cost = 0;
     bool in_vectors = false;  ///< vector_math has it, of float and double
-    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c, of complex numbers with the conjugate of that: operations and numbers behind
-    /// their arguments, where z is the result, and y the result computed anew although a tensor holds it. None where
-    /// it is 0.
+    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c; for complex numbers, g times the conjugate of the derivative. Operations and
+    /// numbers stand behind their arguments. z is the result; y is the result, too, but computed anew although a tensor
+    /// holds it. Empty where the derivative is 0.
     std::array<std::string_view, 3> derivatives{};
 
     constexpr operation(op_code called, std::string_view named, int arguments, type_role goes = {},
@@ -116,7 +116,7 @@ struct operation {
           derivatives{by_a, by_b, by_c} {}
 };
 
-/// Of log(eᵃ + …): g times the share that eᵃ has of the sum.
+/// The derivative of log(eᵃ + …) by a: g times the share of eᵃ in the sum.
 inline constexpr std::string_view logaddexp_by_a = "z -inf == 0 g a z == 1 a z - exp where * where";
 inline constexpr auto operations = [] {
     using enum op_code;
@@ -173,7 +173,7 @@ inline constexpr auto operations = [] {
     });
 }();
 
-/// Each row of a table stands at the number of what it is of.
+/// True where each row of a table stands at the number of the value that it describes.
 constexpr bool are_in_order(const auto& rows, auto of) {
     std::size_t next = 0;
     for (const auto& row : rows) {
@@ -188,7 +188,8 @@ constexpr const operation& operation_of(op_code code) {
     return operations[std::size_t(code)];
 }
 
-/// The text before `end`, or all; what follows stays. Words of derivatives, and what op_program::text() writes.
+/// Takes from the text what stands before `end`, or all of it; what follows stays in it. Reads the words of
+/// derivatives, and what op_program::text() writes.
 constexpr std::string_view taken(std::string_view& text, std::string_view end = " ") {
     const std::size_t length = std::min(text.find(end), text.size());
     const std::string_view before = text.substr(0, length);
@@ -216,7 +217,7 @@ static_assert(are_in_order(reductions, &reduction_row::by));
 constexpr const reduction_row& reduction_row_of(reduction by) {
     return reductions[std::size_t(by)];
 }
-/// The ⊕ that an operation combines for; unknown of one that none has.
+/// The ⊕ whose a ⊕ b this operation is; `unknown` where there is none.
 constexpr reduction reduction_by(op_code combine) {
     reduction found = reduction::unknown;
     for (const reduction_row& each : reductions) {
@@ -225,7 +226,7 @@ constexpr reduction reduction_by(op_code combine) {
     return found;
 }
 
-/// Whether an operation takes arguments of the type in which it would compute.
+/// Whether an operation can compute with arguments of this type.
 constexpr bool computes_in(op_code code, element_type type) {
     if (is_half_type(type)) {
         return code == op_code::cast || code == op_code::argument;

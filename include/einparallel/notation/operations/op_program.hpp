@@ -70,7 +70,7 @@ struct op_instruction {
     std::array<op_register, 3> from{};  ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
     detail::number_bits bits{};         ///< number only
 
-    /// Of the result.
+    /// The type of the result.
     [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
 
     /// The value of a number of type T.
@@ -111,20 +111,21 @@ EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_inst
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// ⊕ over ⊗ of operands. Empty where a kernel runs at once and nobody asks: then it tells nothing.
+/// ⊕ over ⊗ of operands, as a value. It is empty, and says nothing, where a kernel runs at once and no code asks for
+/// it.
 class op_program {
 public:
     op_program() = default;
     /// Reads its operands, register r operand r. `has_state`: ⊕ is the user's, and another of its type may be another.
     EINPARALLEL_INLINE op_program(reduction by, std::span<const element_type> operands, bool has_state = false);
 
-    /// Which ⊕.
+    /// The reduction ⊕.
     [[nodiscard]] reduction aggregates_by() const { return reduction_; }
     /// ⊗, in the order of registers.
     [[nodiscard]] const std::vector<op_instruction>& instructions() const { return instructions_; }
     /// How many of the instructions, the first ones, are operands.
     [[nodiscard]] std::size_t operand_count() const { return operands_; }
-    /// Of the result. @pre not empty
+    /// The type of the result. @pre not empty
     [[nodiscard]] element_type type() const { return instructions_.back().type(); }
     /// The name of an opaque instruction, f where its functor has none.
     [[nodiscard]] const std::string& name_of(const op_instruction& opaque) const { return names_[opaque.from[1]]; }
@@ -160,7 +161,7 @@ public:
     /// All there is to it, in printable characters but quotes and backslashes, so that it is a text in JSON:
     /// "sum; operand f8; number f8 4000000000000000; * f8 0 1".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
-    /// Reads text(). @throws error that shows the instruction which is none
+    /// Reads text(). @throws error that shows the first text which is no instruction
     EINPARALLEL_INLINE [[nodiscard]] static op_program parse(std::string_view text);
 
     friend bool operator==(const op_program&, const op_program&) = default;

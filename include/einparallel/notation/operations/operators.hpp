@@ -28,7 +28,7 @@ inline constexpr bool has_op_code = requires {
 /// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
 template <class Reduce, class Join>
 inline constexpr bool distributes_over = false;
-/// Of the library's own operators, as their table says.
+/// For the library's own operators the table of reductions says it.
 template <class Reduce, class Join>
     requires(detail::has_op_code<Reduce>&& detail::has_op_code<Join>)
 inline constexpr bool distributes_over<Reduce, Join> =
@@ -57,7 +57,7 @@ EINPARALLEL_HOST_DEVICE constexpr T ratio(T a, T b) {
 
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T rest_of(T a, T b) {
-    static_assert(std::is_integral_v<T>, "einsum: % is of integers");
+    static_assert(std::is_integral_v<T>, "einsum: % takes integers only");
     if constexpr (std::is_integral_v<T>) {
         return remainder(a, b);
     } else {
@@ -94,14 +94,14 @@ EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 /// Functions of two truth values.
 template <class A, class B>
 inline constexpr bool are_bool = std::is_same_v<A, bool>&& std::is_same_v<B, bool>;
-#define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                       \
-    struct functor : coded<op_code::operation> {                                                                   \
-        template <class A, class B>                                                                                \
-        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const {                                        \
-            static_assert(are_bool<A, B>,                                                                          \
-                          "einsum: &&, || and ! are of bool: compare with a number, as in x(i) != 0 && y(i) > 1"); \
-            return result;                                                                                         \
-        }                                                                                                          \
+#define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                      \
+    struct functor : coded<op_code::operation> {                                                                  \
+        template <class A, class B>                                                                               \
+        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const {                                       \
+            static_assert(are_bool<A, B>,                                                                         \
+                          "einsum: &&, || and ! take bools: compare with a number, as in x(i) != 0 && y(i) > 1"); \
+            return result;                                                                                        \
+        }                                                                                                         \
     }
 EINPARALLEL_DETAIL_LOGIC(both, smaller, bool(a) && bool(b));
 EINPARALLEL_DETAIL_LOGIC(either, larger, bool(a) || bool(b));
@@ -201,7 +201,7 @@ EINPARALLEL_DETAIL_TO_WHOLE(floor);
 EINPARALLEL_DETAIL_TO_WHOLE(round);
 #undef EINPARALLEL_DETAIL_TO_WHOLE
 
-/// −1, 0 or 1; a NaN stays one.
+/// −1, 0 or 1; NaN for a NaN.
 struct sign_function : coded<op_code::sign> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {

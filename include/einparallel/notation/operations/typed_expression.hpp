@@ -17,7 +17,7 @@
 
 namespace einparallel::detail {
 
-/// A node whose values are of the type, or no elements.
+/// The node with values of type T. A node whose values are no elements stays as it is.
 template <class T, class E>
 auto value_as(const E& node) {
     if constexpr (std::is_same_v<computed_t<typename E::value_type>, T> || !Scalar<typename E::value_type>) {

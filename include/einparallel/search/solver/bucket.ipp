@@ -117,13 +117,13 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
     return minimum;
 }
 
-/// Minima and classes that are worked out once for equal questions. These are known by addresses: what is asked for has
-/// to stay alive.
+/// Works out minima and classes once for equal arguments. Arguments are compared by address, so that they have to stay
+/// alive.
 class shared_results {
 public:
     explicit shared_results(effort_count* effort) : effort_(effort) {}
 
-    /// The minimum over a bucket's variable; the same table for equal buckets.
+    /// The minimum over a bucket's variable. Equal buckets get the same table, computed once.
     EINPARALLEL_INLINE std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
         std::vector<index> key{address(of.costs.get())};
         for (const cost_table& table : of.tables) {
@@ -144,7 +144,7 @@ public:
         });
     }
 
-    /// Coarsest classes that tell apart whatever any of `given` tells apart; the same for the same ones.
+    /// The coarsest classes that tell apart whatever any of `given` tells apart. Equal arguments get the same result.
     EINPARALLEL_INLINE std::shared_ptr<const state_classes> refined(
         const std::vector<std::shared_ptr<const state_classes>>& given) {
         if (all_in(given, [&](const auto& each) { return each == given.front(); })) {

@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    /// A table, and how many variables were eliminated into it; without a scope once it is used.
+    /// A table, and how many variables were eliminated into it. Its scope is emptied when the table has been used.
     struct live_table {
         cost_table table;
         std::size_t weight = 0;
