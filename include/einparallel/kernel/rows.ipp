@@ -23,8 +23,9 @@ public:
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
-    /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
-    /// summation stays what it is, the first that has enough iterations for all threads, else the longest.
+    /// Returns how many threads are worth starting, and chooses the loop that they share. It is a loop of the output,
+    /// so that the order of summation stays the same: the first one with enough iterations for all threads, else the
+    /// longest.
     EINPARALLEL_INLINE int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
@@ -44,8 +45,8 @@ public:
         return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
-    /// How many splits a long sum to few elements has; 1 for other sums. This does not depend on the number of threads,
-    /// so that values do not depend on it either.
+    /// Into how many splits a long sum to few elements is divided; 1 for other sums. It does not depend on the number
+    /// of threads, so that results do not depend on it either.
     EINPARALLEL_INLINE index splits() {
         index elements = 1;
         std::size_t longest = row_order::none;
@@ -83,7 +84,7 @@ private:
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
     even_share own_;
-    index points_;  ///< of all of the nest
+    index points_;  ///< points of the whole nest
     bool streams_ = false;
 };
 
@@ -147,8 +148,8 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
 }
 
-/// Rows of operands that do not lie as a worker reads them, copied to where they do. A row is kept while it is read
-/// again.
+/// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
+/// read again.
 EINPARALLEL_INLINE class gathered_rows {
 public:
     gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
@@ -290,8 +291,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in splits, which are results of the worker: element o of split s
-/// is number s · elements + o. Then adds them up in order.
+/// Computes the sums of a nest with few outputs in splits. Element o of split s is result number s · elements + o of
+/// the worker. Then adds up the splits by halves.
 EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_worker& worker) {
     loop_nest dense = nest;
     index elements = 1;
