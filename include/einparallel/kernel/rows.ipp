@@ -23,9 +23,8 @@ public:
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
-    /// Returns how many threads are worth starting, and chooses the loop that they share. It is a loop of the output,
-    /// so that the order of summation stays the same: the first one with enough iterations for all threads, else the
-    /// longest.
+    /// How many threads are worth starting. Chooses the loop that they share, one of the output, so that the order of
+    /// summation stays the same: the first with enough iterations for all threads, else the longest.
     EINPARALLEL_INLINE int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
@@ -291,8 +290,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in splits. Element o of split s is result number s · elements + o of
-/// the worker. Then adds up the splits by halves.
+/// Computes the sums of a nest with few outputs in splits, then adds these up by halves. Element o of split s is result
+/// number s · elements + o of the worker.
 EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_worker& worker) {
     loop_nest dense = nest;
     index elements = 1;

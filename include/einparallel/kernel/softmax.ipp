@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// z = softmax of x, rows of `count` contiguous elements each. They may be the same memory.
+/// z = softmax of x, a row of `count` contiguous elements. z and x may be the same memory.
 template <class T>
 void softmax_row(T* z, const T* x, index count) {
     with_best_instructions([&](auto set) {

@@ -14,8 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What becomes of a chain's value with its next source, x, or with its next two, x · y: x, value ∘ x, x ∘ value
-/// (…_from), value ∘ x · y. No product is fused with a sum.
+/// How a chain's next value is made of its value and its next source x, or its next two sources x and y: x, value ∘ x,
+/// x ∘ value (…_from), value ∘ (x · y) (…_product), (x · y) ∘ value. No product is fused with a sum.
 enum class op_link : std::uint8_t {
     first,
     add,
@@ -27,7 +27,7 @@ enum class op_link : std::uint8_t {
     add_product,
     subtract_product,
     subtract_from_product,
-    first_with_number  ///< from here on the same, where x is one element
+    first_with_number  ///< from here on the same links, where x is a number
 };
 constexpr op_link with_number(op_link link, bool is_number) {
     return op_link(int(link) + (is_number ? int(op_link::first_with_number) : 0));
@@ -36,7 +36,7 @@ constexpr op_link without_number(op_link link) {
     return op_link(int(link) % int(op_link::first_with_number));
 }
 
-/// The functor of a chain: a link for every source, of which that of the second one in a product is not read.
+/// The functor of a chain: a link for every source. In a product, the link of the second source is not read.
 struct op_links {
     const op_link* first;
     std::size_t count;
@@ -58,8 +58,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    /// A row_function. Short rows are in the first-level cache, where the widest vectors pay; longer ones come from
-    /// beyond it, and of neighbours in a row a vector of 64 bytes lies in two of its lines always.
+    /// A row_function. Short rows are in the first-level cache, where the widest vectors pay. Longer rows come from
+    /// beyond it. They are not aligned, so that a vector of 64 bytes always lies in two cache lines: vectors of 32
+    /// bytes read them.
     EINPARALLEL_DETAIL_UNFUSED static void run(const void* functor, void* into, const void* const* from, index count) {
         const op_links links = *static_cast<const op_links*>(functor);
         T* const out = static_cast<T*>(into);
@@ -135,7 +136,7 @@ private:
         }
     }
 
-    /// This link and those like it that follow: a branch costs less than a jump through a table.
+    /// Computes this link and equal links that follow it: a branch costs less than a jump through a table.
     template <op_link Link, class Value, int Count>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void go_on(Value (&values)[Count], op_links links,
                                                                         const void* const* from, index at,
