@@ -60,13 +60,13 @@ EINPARALLEL_INLINE const blas_library& blas_library::get() {
     return asked;
 }
 
-/// What the environment says of the choice; empty where it says nothing.
+/// The choice as EINPARALLEL_GEMM in the environment says it; empty where it is not set.
 EINPARALLEL_INLINE std::string_view gemm_in_environment() {
     const char* const said = std::getenv("EINPARALLEL_GEMM");
     return said == nullptr ? "" : said;
 }
 
-/// The choice that a word means; none where it means nothing.
+/// The choice that a word stands for; none for an unknown word.
 EINPARALLEL_INLINE std::optional<gemm_choice> gemm_choice_of(std::string_view word) {
     return word.empty() || word == "automatic" ? std::optional(gemm_choice::automatic)
            : word == "own"                     ? std::optional(gemm_choice::own)

@@ -33,7 +33,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand of a product of T: integers of one size are elements of T as they are, modulo 2ⁿ.
+/// The element type as which a product of T reads an operand. Integers of the size of T are read as elements of T,
+/// modulo 2ⁿ.
 template <Element T>
 element_type factor_type(element_type element) {
     constexpr element_type own = element_type_of<T>();
@@ -41,12 +42,12 @@ element_type factor_type(element_type element) {
     return is_whole(element) && is_whole(own) && element.bytes == own.bytes ? own : element;
 }
 
-/// Contracts two operands with elements of type T, or of other types, which are elements of T: as it was decided for
-/// the call that it was made for.
+/// Contracts two operands with elements of type T, or of other types whose elements are elements of T. It runs as was
+/// decided for the call that it was made for.
 template <Element T>
 class pair_contraction final : public prepared_call, private pair_loops {
 public:
-    /// @param tables  room for small_product's; null: it is found here
+    /// @param tables  memory for the tables of a small_product; null: it is allocated here where needed
     pair_contraction(const block_call& call, T scale, index* tables = nullptr)
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
@@ -131,7 +132,7 @@ private:
     }
     [[nodiscard]] bool adds() const { return mode == write_mode::combine; }
 
-    /// The operands as products read them. @return memory of those that are laid out first
+    /// Sets x_ and y_ to the operands as products read them. @return memory of the operands that are laid out first
     std::vector<scratch_memory> lay_out(const block_call& at) {
         row_operand* const given[] = {&x_, &y_};
         for (std::size_t operand = 0; operand < 2; ++operand) {
@@ -152,9 +153,9 @@ private:
         return dense;
     }
 
-    /// A library's product does not report. Where there is a hook it is several calls, along the longer side of the
-    /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
-    /// at least, since the other operand is packed anew for each.
+    /// Computes the products by the BLAS, which does not report. Where there is a hook, a product becomes several calls
+    /// along the longer side of the output, always as many: at most 8. Each is at least 256 long and has at least 2^26
+    /// multiply-adds (some milliseconds), since it packs the other operand anew.
     void library_products(const T* a, const T* b) {
         const gemm_axis::loop& k = axes.k.loops[0];
         const bool by_rows = axes.m.size >= axes.n.size;
@@ -176,8 +177,9 @@ private:
         });
     }
 
-    /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass. Threads share
-    /// the rows, or, where these are few or longer than what is computed between two reports, each row's cache lines.
+    /// Computes one pass, where nothing is summed, and the operands are contiguous or constant along the output's rows.
+    /// Threads share the rows. Where these are few, or longer than what is computed between two reports, threads share
+    /// pieces of each row.
     void elementwise(int threads) {
         constexpr index line = 64;
         const auto bytes = index(sizeof(T));
