@@ -153,7 +153,7 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
     return made;
 }
 
-/// Rows of ⊕ over what a program makes of the operands: each step is one call for a whole row.
+/// Computes rows of ⊕ over the results of a program. Each step is one call for a whole row.
 EINPARALLEL_INLINE class join_rows final : public row_worker {
 public:
     join_rows(const row_program& program, const row_reduction& reduction, void* output, const row_operands& operands,
@@ -215,7 +215,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
+    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, for the rows that steps write
 
     /// True for a program of one step that keeps no row between its sources and its results, and reads so many sources
     /// that writing past the caches is not worth a copy of the row.
@@ -223,7 +223,7 @@ private:
         return program.steps.size() == 1 && program.links.size() > 3 &&
                without_number(program.links[1]) != op_link::first;
     }
-    /// Rows beside the results and the operands.
+    /// Number of rows besides those of the results and the operands.
     static std::size_t rows_of(const row_program& program) { return std::max<std::size_t>(program.held.size(), 1); }
     static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
         index widest = std::max<index>(program.widest, reduction.bytes);
@@ -250,7 +250,7 @@ private:
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };
 
-/// A join of the blocks of calls like the one that it was made for.
+/// Computes a join for calls like the one that it was made for.
 EINPARALLEL_INLINE class join_contraction final : public prepared_call {
 public:
     join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {
