@@ -89,7 +89,7 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
 
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element) {
     row_reduction found;
-    // Halves where nothing is summed.
+    // Halves are only copied: nothing is summed in them.
     with_half(element, [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
     with_coded_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         with_reduction<T>(by, [&](auto op) { found = row_reduction_of<T>(op); });

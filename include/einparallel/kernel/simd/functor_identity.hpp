@@ -1,6 +1,6 @@
 #pragma once
-// What tells a functor of the application's from one on another rank: its type, and its bytes as far as they can be
-// compared.
+// What distinguishes a functor of the application from one on another rank: its type, and its bytes as far as they can
+// be compared.
 
 #include <einparallel/notation/compiled.hpp>
 

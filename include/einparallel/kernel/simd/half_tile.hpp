@@ -70,7 +70,7 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
     for (index column = 0; are_words && column < block.count; ++column) {
         are_words = (columns.from[column] - columns.from[0]) % 2 == 0;
     }
-    // Words as they lie in memory, or columns one by one, of which micro-panels are made then.
+    // Reads words as they lie in memory, or makes columns of words one by one; then makes micro-panels of them.
     const scratch_memory memory((are_words ? 0 : std::size_t(block.count * pairs + 2) * sizeof(std::uint32_t)) +
                                 std::size_t(2 * columns.count + 2 * pairs) * sizeof(index));
     auto* const words = reinterpret_cast<std::uint16_t*>(memory.data());
@@ -117,7 +117,7 @@ struct pair_vectors {
 #endif
 };
 
-/// vector_tile::tile on pairs.
+/// vector_tile::tile on pairs of bfloat16.
 template <int Rows>
 [[gnu::aligned(64)]] __attribute__((target("avx2,fma,avx512f,avx512vl,avx512bf16"))) void pair_tile(
     float scale, index pairs, const std::int32_t* a, const std::int32_t* b, float* c, const index* row_offsets,

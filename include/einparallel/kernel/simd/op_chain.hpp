@@ -42,7 +42,7 @@ struct op_links {
     std::size_t count;
 };
 
-/// Rows of elements of T, float or double.
+/// Chains over rows of elements of T, float or double, with the instructions of Set.
 template <class T, instruction_set Set>
 struct op_chain;
 
@@ -72,7 +72,7 @@ struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    // Few enough vectors for the registers, and enough to hide the choice of a link.
+    // Few enough vectors for the registers, and enough to hide the cost of choosing a link.
     static constexpr index block = 8 * EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
 
     template <int Bytes>
@@ -84,7 +84,7 @@ private:
         for (; at + block <= count; at += block) {
             points<vector, block / lanes>(links, out, from, at);
         }
-        // The last whole block again, rather than few points at a time, unless results lie where sources lay.
+        // Computes the last whole block again, rather than a few points at a time, unless results overwrite sources.
         bool repeats = at < count && count > block;
         for (std::size_t each = 0; each < links.count && repeats; ++each) {
             repeats = from[each] != out;
@@ -147,7 +147,8 @@ private:
             constexpr index width = sizeof(Value) / sizeof(T);
             const T* x = static_cast<const T*>(from[each]) + (Link == link ? at : 0);
             const T* y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]) + at;
-            // One register for all values: else there is one for each of them, over all links.
+            // Makes the compiler use one register for all values: otherwise it takes one for each of them, over all
+            // links.
             __asm__("" : "+r"(x), "+r"(y));
             const Value number = *x - Value{};  // x − 0 is x, where 0 + x is not: −0
             EINPARALLEL_DETAIL_UNROLL for (int which = 0; which < Count; ++which) {

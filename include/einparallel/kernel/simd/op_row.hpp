@@ -1,5 +1,5 @@
-// Rows of one function of elements: what an instruction of an op program is on the host. Compiled for every instruction
-// set: this header includes itself once for each, through for_instruction_sets.hpp.
+// Rows of one function of elements: on the host, an instruction of an op_program. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_OP_ROW)

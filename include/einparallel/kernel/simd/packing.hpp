@@ -66,7 +66,7 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
         }
         return;
     }
-    // Columns one by one, of which micro-panels are made then.
+    // Converts columns one by one, then makes micro-panels of them.
     const bool along = consecutive(rows.from, rows.count);
     constexpr std::size_t aligned = sizeof(index);
     const std::size_t wide_bytes =

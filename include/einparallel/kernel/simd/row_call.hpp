@@ -21,8 +21,8 @@ struct derived_call;
 struct row_call {
     row_function run = nullptr;
     const void* functor = nullptr;
-    /// For a functor of the application that has derivative(): its derivative by an argument. @throws what derivative()
-    /// throws
+    /// For a functor of the application that has derivative(): returns the derivative by an argument. @throws what
+    /// derivative() throws
     derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
     identity_function identity = nullptr;
 };

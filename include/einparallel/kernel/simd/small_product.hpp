@@ -130,7 +130,7 @@ private:
     bool add_;
     small_call small_;
     void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
-    // Offsets in the one matrix and in the other.
+    // Offsets in one matrix and in the other.
     index* a_rows_;
     index* b_columns_;
     index* a_along_;

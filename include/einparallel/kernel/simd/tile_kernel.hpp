@@ -16,8 +16,8 @@ constexpr index rounded_up(index count, index step) {
     return (count + step - 1) / step * step;
 }
 
-/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
-/// functions need beside their arguments: a scale, functors.
+/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is what the
+/// functions need besides their arguments: a scale, functors.
 struct tile_kernel {
     index rows = 0;
     index columns = 0;

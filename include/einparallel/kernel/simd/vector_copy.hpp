@@ -1,6 +1,6 @@
 // Copies tiles of strided memory, transposed in registers where the two sides are contiguous along different indices,
 // and copies runs past the caches. Compiled for every instruction set: this header includes itself once for each,
-// through for_instruction_sets.hpp. Behind that, the functions for elements of so many bytes on this processor.
+// through for_instruction_sets.hpp. Chooses the functions for an element size on this processor.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_COPY)

@@ -1,6 +1,6 @@
-// The innermost block of ⊕ over f(x, y) on packed operands. Maxima and minima are one instruction, which loses NaNs,
-// and the processor's word on whether there were any. Compiled for every instruction set: this header includes itself
-// once for each, through for_instruction_sets.hpp.
+// The innermost block of ⊕ over f(x, y) on packed operands. A maximum or minimum is one instruction, which loses NaNs;
+// a flag of the processor then says whether there were any. Compiled for every instruction set: this header includes
+// itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_JOIN)
@@ -19,7 +19,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-// Without optimisation a compiler may compare by instructions that say nothing of a NaN.
+// Without optimisation a compiler may compare with instructions that do not raise the flag for a NaN.
 #if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__) && defined(__OPTIMIZE__)
 #define EINPARALLEL_DETAIL_INVALID_FLAG
 

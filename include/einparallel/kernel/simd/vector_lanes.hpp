@@ -132,7 +132,7 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     EINPARALLEL_DETAIL_TARGET static vector with_sign(vector size, vector x) {
         return number(bits(size) | (bits(x) & sign_bit));
     }
-    // Comparisons are such that what is no number stays.
+    // Comparisons are written so that NaN stays NaN.
     EINPARALLEL_DETAIL_TARGET static vector at_most(vector x, T limit) {
         return x > limit ? vector{} + limit : x;
     }

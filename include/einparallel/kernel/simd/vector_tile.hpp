@@ -31,7 +31,7 @@ struct small_call {
     const index* a_rows = nullptr;
     const small_step* along = nullptr;
     const index* c_rows = nullptr;
-    const void* scale = nullptr;  ///< of the elements' type
+    const void* scale = nullptr;  ///< one number of the elements' type
     index b_gap = 0;              ///< elements between two vectors of columns of B and the next two
     index ahead = 0;              ///< contiguous rows of A are prefetched this many rows before they are read; 0: never
     index even = 1;               ///< steps in each stretch where they are evenly apart: even_steps(along, k)
@@ -87,7 +87,7 @@ struct lane_of<T> : std::make_unsigned<T> {};
 template <>
 struct lane_of<bool> : std::type_identity<std::uint8_t> {};
 
-/// The micro-kernel for T with the instructions of Set; of bool, + is or and · is and.
+/// The micro-kernel for T with the instructions of Set. For bool, + is or and · is and.
 template <class T, instruction_set Set>
 struct vector_tile;
 
@@ -107,7 +107,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using lane = typename lane_of<T>::type;
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
     static constexpr index line = 64 / index(sizeof(T));
-    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;  ///< of a packed tile
+    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;  ///< rows of a packed tile
     static constexpr index row_step = rows % 3 == 0 ? rows / 3 : rows / 2;
     static constexpr index columns = 2 * lanes;
 
@@ -230,7 +230,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     template <index Bytes, bool Batch = false>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
-        // Of the widest vectors few shapes: few columns fill several.
+        // The widest vectors have few shapes, because few columns fill several of them.
         constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;   // rows, times one vector
         constexpr int odd_vectors = all_shapes ? 3 : 1;  // of an odd number of vectors, the last ones
