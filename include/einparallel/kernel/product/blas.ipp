@@ -32,7 +32,8 @@ EINPARALLEL_INLINE const blas_library& blas_library::get() {
             return found;
         }
         found.linked = true;
-        // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
+        // The count is 3 if read as 32 bits, and negative as 64. The position of the largest is 0 for a count that is
+        // not positive.
         const auto count = std::int64_t(0xffffffff00000003ULL);
         const std::int64_t step = 1;
         const float numbers[3] = {1, 3, 2};

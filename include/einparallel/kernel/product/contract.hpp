@@ -20,8 +20,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// every tensor are fused, labels of a single operand are summed before the product. Two operands become a blocked
 /// matrix product on the fused labels, packed straight from the strided tensors. More than two operands are one loop
 /// nest: their order is chosen before (order/contraction_order.hpp).
-/// Overwriting never reads the output. An output that is the same memory as an operand, label for label, may be
-/// overwritten where nothing is contracted.
+/// Overwriting never reads the output. Where nothing is contracted, an output may be overwritten that is the same
+/// memory as an operand, with the same stride along every label.
 /// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,
 /// and block after block is added to the output. Sums row by row, and dot products, have an accumulator for each vector
 /// lane. Long sums to few elements are made of splits that are added up by halves. The order depends on shapes, strides

@@ -34,7 +34,7 @@ struct gemm_batch {
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch);
 
-/// The loops of a nest of two operands as blocked products.
+/// The loops of a nest of two operands, sorted for blocked products.
 struct tiled_loops {
     gemm_axes axes;
     odometer::loop_list batch;

@@ -42,7 +42,7 @@ public:
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = std::size_t(depth_);
         grid_ = best_grid(batch.threads_inside);
-        // As many blocks for each thread.
+        // Each thread gets the same number of blocks.
         const auto shared = [](index limit, index size, index shares, index tile) {
             const index blocks = ((size + limit - 1) / limit + shares - 1) / shares * shares;
             return shares == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
@@ -87,10 +87,11 @@ public:
         const index steps = k_.block_count();
         const index wide = columns.end - columns.begin;
         const bool is_alone = rows.end - rows.begin == 1;
-        // One block of A meets all of B, and is packed once. Of more the blocks of C are finished one after the other.
+        // A single block of A is packed once, and multiplied with all blocks of B. If there are more, the blocks of C
+        // are finished one after the other.
         const auto column_of = [&](index block) { return columns.begin + (is_alone ? block % wide : block / steps); };
         const auto step_of = [&](index block) { return is_alone ? block / wide : block % steps; };
-        index step_of_a = -1;  // the one that is packed and stays
+        index step_of_a = -1;  // the step whose block of A is packed and kept
         for (index block = 0; block < wide * steps; ++block) {
             const index step = step_of(block);
             const bool add = batch_.add || step > 0;
@@ -113,7 +114,7 @@ public:
                 const std::byte* const a = element_at(first_a, m.start.first + k.start.first, kernel_.a_element);
                 std::byte* const c = element_at(first_c, m.start.second + n.start.second, kernel_.c_element);
                 if (in_place_) {
-                    // Some rows of A, which stay in the first-level cache, past all columns.
+                    // Multiplies some rows of A, which stay in the first-level cache, with all columns.
                     kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
                                           b_panels.step / index(kernel_.b_element) - kernel_.columns,
                                           along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
@@ -157,7 +158,7 @@ private:
 
     /// Packed micro-panels of one operand.
     struct micro_panels {
-        index width;   ///< indices of C in each
+        index width;   ///< indices of C in each micro-panel
         index step;    ///< bytes from one to the next: an odd number of cache lines, lest all fall into the same sets
         index most;    ///< indices of the largest block, filled up to whole micro-panels
         index packed;  ///< bytes of a packed element
@@ -174,7 +175,8 @@ private:
 
         std::size_t bytes() const { return std::size_t(most / width * step); }
 
-        /// Notes where elements go. @param table room for most + depth numbers
+        /// Notes where packing puts elements.
+        /// @param table room for most + depth numbers
         void lay_out(index* table, index depth) {
             for (index first = 0, offset = 0; first < most; first += width, offset += step / packed) {
                 for (index each = 0; each < width; ++each) {
@@ -254,8 +256,8 @@ private:
                 if (ahead.count > 0) {
                     ahead.ask(tile_number++, tiles);
                 }
-                // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
-                // than they have vectors where C is not aligned to them.
+                // Prefetches the next tile of C while this one is computed. Its rows lie in one cache line more than
+                // they have vectors where C is not aligned to these.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
                     const std::byte* const row_of_c = element_at(c, row_offsets[next], kernel_.c_element);
                     for (index start = 0; start < wide; start += kernel_.lanes) {

@@ -88,7 +88,8 @@ public:
             run_rows(nest, worker);
             return;
         }
-        // A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
+        // Computes a matrix product for each point of the batch: of the transposed matrices where the output's rows are
+        // contiguous.
         const row_operand& a_operand = decision.swapped ? y_ : x_;
         const row_operand& b_operand = decision.swapped ? x_ : y_;
         const T* const a = a_operand.template elements<T>();
@@ -196,7 +197,7 @@ private:
             const index* const moves = nest.of(loop);
             on_lines = on_lines && moves[z_slot] * bytes % 64 == 0;
             outer.push_back(loop);
-            plane.z_row = moves[z_slot];  // at last of the innermost of them
+            plane.z_row = moves[z_slot];  // finally those of the innermost loop
             plane.x_row = moves[x_slot];
             plane.y_row = moves[y_slot];
         }
@@ -234,7 +235,7 @@ private:
     T scale_;
     std::unique_ptr<index[]> own_tables_{};
     std::optional<small_product<T>> small_{};
-    // In a run.
+    // Set by run().
     row_operand x_{};
     row_operand y_{};
     T* z_ = nullptr;

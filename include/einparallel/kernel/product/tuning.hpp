@@ -1,5 +1,5 @@
 #pragma once
-// What blocks of a matrix product may take of the caches, and how its threads share it out.
+// How much of the caches blocks of a matrix product may take, and how threads share the product.
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -30,7 +30,7 @@ struct gemm_budget {
 /// How many cache lines, `step` bytes apart, fit into one way of the first-level cache: few where the step is a
 /// multiple of a large power of two, since they fall into few sets.
 inline index lines_of_a_way(index step) {
-    constexpr index way = 4096;  // bytes apart: the same set
+    constexpr index way = 4096;  // bytes that far apart fall into the same set
     return way / std::clamp<index>(step & -step, 64, way);
 }
 
