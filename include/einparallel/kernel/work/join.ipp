@@ -72,7 +72,7 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
         steps.back().alone = alone;
         return made;
     }
-    // A chain goes on; the one before the last with the product of two sources that the last one is
+    // A chain goes on. Where the last step is only a product of two sources, the chain before it takes in this product.
     const std::size_t product = steps.back().first_source;
     row_name* const x = sources.data() + product;
     if (link <= op_link::subtract && is_chain(2) && steps.end()[-2].into == other && !keeps_other &&
@@ -104,7 +104,7 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
 
 EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<const row_call> calls) {
     const std::vector<op_instruction>& all = program.instructions();
-    std::vector<std::vector<op_register>> sources(all.size());  // arguments of opaque ones as what they hand on
+    std::vector<std::vector<op_register>> sources(all.size());  // behind arguments of opaque ones: what they pass on
     std::vector<std::size_t> readers(all.size());
     for (std::size_t number = 0; number < all.size(); ++number) {
         sources[number] = sources_of(all, number);

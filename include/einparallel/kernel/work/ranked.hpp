@@ -1,5 +1,5 @@
 #pragma once
-// Elements of rows by their rank in them, the largest first, and where they stand.
+// The elements of a row by their rank in it, the largest first, and their positions.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>

@@ -181,7 +181,7 @@ private:
                                    stride, count, visit);
                 };
                 if (has_all) {
-                    // Copies, lest what is stored be taken for what is read.
+                    // Captures copies, so that the compiler need not assume that the stores change them.
                     for_each_of(0, [z, x, z_step = moves[0], x_step = moves[1], by = chosen_[0], &into, &from](
                                        index each, index token) {
                         into[each] = z + each * z_step + token * by.z;
@@ -287,7 +287,7 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work) {
-    double operations = 2;  // of a point with one position along each label that a token chooses
+    double operations = 2;  // for a point with one position along each label that a token chooses
     for (const data_index& each : work.indices) {
         operations /= double(std::max<index>(each.extent, 1));
     }

@@ -50,7 +50,7 @@ using kept_functors = std::vector<std::shared_ptr<const void>>;
 class kernel {
 public:
     /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,
-    /// the output may be the same memory as one operand, label for label.
+    /// the output may be the same memory as one operand, with the same stride along every label.
     using function = void (*)(const block_call& call, const kernel& of);
     /// Decides how calls like this one are computed.
     using decision = std::unique_ptr<prepared_call> (*)(const block_call& call, const kernel& of);
