@@ -1,6 +1,6 @@
 #pragma once
-// Memory of arrays: from a cache line on, in large pages where that pays, touched first by the threads that will use
-// it.
+// Memory of arrays. It begins on a cache line, uses large pages where that pays, and is touched first by the threads
+// that will use it.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -16,7 +16,8 @@ inline constexpr std::size_t line_bytes = 64;
 
 #if defined(__GNUC__) && defined(__ELF__)
 extern "C" {
-// Weak: only programs with AddressSanitizer have them. Names of our own, as theirs are the compiler's.
+// Weak: only programs with AddressSanitizer have these functions. Names of our own, because the compiler declares
+// theirs.
 void einparallel_detail_forbid(const volatile void* from, std::size_t bytes) __asm__("__asan_poison_memory_region")
     __attribute__((weak));
 void einparallel_detail_allow(const volatile void* from, std::size_t bytes) __asm__("__asan_unpoison_memory_region")

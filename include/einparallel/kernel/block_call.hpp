@@ -1,5 +1,5 @@
 #pragma once
-// A call on strided blocks: what every kind of work gets.
+// A call on strided blocks, which is what every kind of work computes.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,6 +1,5 @@
 #pragma once
-// How two blocks are contracted, as a value: what became m, n, k and the batch of a matrix product, and the way to run
-// it.
+// How two blocks are contracted, as a value: m, n, k and the batch of a matrix product, and the way to run it.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>

@@ -34,7 +34,7 @@ public:
     void decide(contraction_decision& made) const {
         made.way = way(made);
         made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
-        // Threads share the points of the batch, or what is inside of each where they are too few.
+        // Threads share the points of the batch, or each product where these are too few.
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
         if (made.way == contraction_way::packed_product) {
@@ -62,7 +62,8 @@ private:
         if (k == 1 && is_elementwise()) {
             return contraction_way::elementwise;
         }
-        // A few rows past a large matrix read each of its elements once, where packing would touch it three times.
+        // A product of a few rows and a large matrix reads each element of the matrix once; packing would touch it
+        // three times.
         const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
         if (is_few && k > 1 && is_dots()) {
             return contraction_way::dots;

@@ -112,7 +112,7 @@ private:
     void take_apart(const loop_list& loops) {
         enum : std::uint8_t { outside, column, row };
         small_vector<std::uint8_t, 12> role(loops.size(), outside);
-        const auto next_row = [&] {  // the smallest stride of the input that is left
+        const auto next_row = [&] {  // of the loops left, the one with the smallest stride of the input
             std::size_t found = loops.size();
             for (std::size_t each = 0; each < loops.size(); ++each) {
                 const index stride = std::abs(loops[each].second);
@@ -285,7 +285,7 @@ private:
     index element_;
     std::byte* into_;
     const std::byte* from_;
-    index total_ = 1;  ///< bytes
+    index total_ = 1;  ///< bytes of the whole copy
     gemm_axis outer_;
     gemm_axis columns_;
     gemm_axis rows_;

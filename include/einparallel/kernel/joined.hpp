@@ -1,5 +1,5 @@
 #pragma once
-// Operands joined of several blocks of memory: a call that reads them becomes calls that read one block each.
+// Operands that consist of several blocks of memory. A call that reads them becomes calls that read one block each.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/affine_map.hpp>

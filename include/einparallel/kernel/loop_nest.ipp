@@ -187,8 +187,8 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
         return order;
     }
     order.second = second_loop(nest, order.inner);
-    // Where the row jumps through an operand, each element of it loads a cache line of which the next point along that
-    // operand's own contiguous loop wants its share: walk that loop next.
+    // Where the row jumps through an operand, each of its elements loads a whole cache line. The next point along the
+    // operand's own contiguous loop reads the same line: walk that loop next.
     std::size_t neighbour = row_order::none;
     for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;
          ++slot) {

@@ -1,5 +1,5 @@
 #pragma once
-// The progress hook of a contraction: a function called between its blocks, by which messages advance meanwhile.
+// The progress hook of a contraction: a function that is called between its blocks, so that messages advance meanwhile.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-// Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
+// Runs a loop nest row by row, with code that is compiled once for all types and functors; the caller computes the
+// rows.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -38,7 +39,7 @@ struct row_operand {
 };
 using row_operands = small_vector<row_operand, 4>;
 
-/// ⊕ of elements of one type.
+/// ⊕ of elements of one type, as a function over rows.
 struct row_reduction {
     row_function run = nullptr;
     const void* functor = nullptr;

@@ -88,7 +88,7 @@ private:
 };
 
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
-    // By value: for all the compiler knows, elements are written over what a reference refers to.
+    // By value: otherwise the compiler must assume that writing elements changes what a reference refers to.
     const auto copy = [to, from, length, count](auto word) {
         using T = decltype(word);
         T* into = static_cast<T*>(const_cast<void*>(to.first));
@@ -184,7 +184,7 @@ private:
     struct row {
         const std::byte* from = nullptr;
         index filled = 0;
-        index number = -1;  ///< in memory
+        index number = -1;  ///< its row in memory_; −1: not gathered
     };
 
     const row_operands& operands_;
@@ -234,7 +234,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                        : sums                 ? std::min(worker.width(), worker.summed_width)
                        : order_.outer_contracted.empty() || order_.narrow ? worker.mapped_row()
                                                                           : worker.width();
-    // As many stretches however long a thread's own are, so that the order of summation is the same.
+    // The number of stretches does not depend on a thread's own share, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
     small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);

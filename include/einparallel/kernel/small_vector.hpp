@@ -1,5 +1,5 @@
 #pragma once
-// A vector of plain numbers that lives on the stack up to a usual size: ranks are small, but have no limit.
+// A vector of plain numbers, which lives on the stack up to a usual size: tensor ranks are small, but have no limit.
 
 #include <einparallel/notation/compiled.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Memory spaces: where a run's blocks live, and what works on them.
+// Memory spaces: where the blocks of a run are stored, and the work on them.
 
 #include <einparallel/kernel/work/work.hpp>
 #include <einparallel/notation/box.hpp>
