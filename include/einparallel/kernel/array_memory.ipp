@@ -18,8 +18,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Tells AddressSanitizer, where it is linked, that nobody has any business between two addresses; or that all is
-/// well there.
+/// Tells AddressSanitizer, where it is linked, that memory between two addresses must not be accessed (`forbidden`), or
+/// that it may be accessed again.
 EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_unused]] const std::byte* to,
                                [[maybe_unused]] bool forbidden) {
 #if defined(__GNUC__) && defined(__ELF__)
@@ -31,17 +31,18 @@ EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_u
 
 inline constexpr std::align_val_t large_page{std::size_t{2} << 20};
 
-/// What the first line and the note in front of it need beside the lines.
+/// Bytes that an allocation has besides the lines: for the note, and to align the first line.
 inline constexpr std::size_t bytes_beside = line_bytes + sizeof(line_note);
 
-/// The note in front of lines, free to be touched or not.
+/// The note in front of lines. Accesses to it are forbidden or allowed from now on.
 EINPARALLEL_INLINE line_note* note_of(const void* lines, bool forbidden) {
     auto* const note = static_cast<line_note*>(const_cast<void*>(lines)) - 1;  // the lines themselves are not written
     forbid(reinterpret_cast<std::byte*>(note), reinterpret_cast<std::byte*>(note + 1), forbidden);
     return note;
 }
 
-/// Bytes in large pages at the beginning of memory of so many: a last page that would be nearly full counts.
+/// Bytes of the large pages at the beginning of an allocation of `bytes` bytes. A last page counts if it is nearly
+/// full.
 EINPARALLEL_INLINE std::size_t bytes_in_large_pages(std::size_t bytes) {
     constexpr std::size_t waste = std::size_t(large_page) / 8;
     constexpr auto page = std::size_t(large_page);
@@ -102,8 +103,8 @@ EINPARALLEL_INLINE void check_extents(index_span extents) {
     expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
 }
 
-/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the
-/// processor that touches it first. All bits of a zero are zero, whatever the type.
+/// Fills `bytes` of new memory with copies of `from`, or with zeros where `from` is null. Threads share this, because
+/// memory belongs to the processor that touches it first. A zero of any type has only zero bits.
 EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes) {
     constexpr index page = 4096;
     on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index share, index shares) {

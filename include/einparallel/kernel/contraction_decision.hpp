@@ -1,6 +1,5 @@
 #pragma once
-// How two blocks are contracted, as a value: what became m, n, k and the batch of a matrix product, and the way to run
-// it.
+// How two blocks are contracted, as a value: m, n, k and the batch of a matrix product, and the way to run it.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
@@ -20,36 +19,36 @@
 
 namespace einparallel {
 
-/// The ways to run Σ of a product of two blocks.
+/// The ways to compute a sum of products of two blocks.
 enum class contraction_way : std::uint8_t {
     nothing,          ///< an output extent is 0
-    identities,       ///< a summed extent is 0: zeros, unless they would be added
+    identities,       ///< a summed extent is 0: the output becomes zero, unless the call combines
     few_points,       ///< plain loops, since looking for a better way would take longer
     elementwise,      ///< nothing is summed: one pass in the order of the output
-    dots,             ///< a dot product of neighbours per element of the output
-    rows,             ///< row by row of the output: a vector, an outer product, a batch of contiguous labels
-    small_products,   ///< products too small to be packed one by one, at every point of the batch
-    packed_product,   ///< the library's blocked product, packed from the strided operands, at every point of the batch
-    library_product,  ///< a BLAS, which needs no packing of ours here, at every point of the batch
+    dots,             ///< for each element of the output a dot product of contiguous elements
+    rows,             ///< the output row by row: product with a vector, outer product, batch along contiguous labels
+    small_products,   ///< for each point of the batch a matrix product that is too small to pack by itself
+    packed_product,   ///< for each point of the batch the library's blocked product, which packs the strided operands
+    library_product,  ///< for each point of the batch a product by the BLAS, which needs no packing by us
 };
 
-/// What a contraction of two blocks comes down to once labels of extent 1 are dropped, labels of a single operand
-/// summed and neighbours fused. Compares and prints.
+/// How a contraction of two blocks is computed, after labels of extent 1 are dropped, labels of a single operand are
+/// summed, and neighbouring labels are fused. It can be compared and printed.
 struct contraction_decision {
     contraction_way way = contraction_way::nothing;
-    index m = 1;      ///< product of the extents of the labels of output and first operand only
-    index n = 1;      ///< … of output and second operand only
-    index k = 1;      ///< … of both operands only
-    index batch = 1;  ///< … of all three
-    /// The rows of the matrix product are n and its columns m, since the output is contiguous along m.
+    index m = 1;      ///< product of the extents of the labels that only the output and the first operand have
+    index n = 1;      ///< … that only the output and the second operand have
+    index k = 1;      ///< … that only the two operands have
+    index batch = 1;  ///< … that all three tensors have
+    /// True where n are the rows of the matrix product and m its columns, because the output is contiguous along m.
     bool swapped = false;
-    bool in_lanes = false;     ///< vectors hold points of the batch, not columns
-    bool sums_first = false;   ///< the first operand has labels of its own, which are summed ahead
-    bool sums_second = false;  ///< the second operand has
-    int threads = 1;           ///< that share the batch, or the elements of a pass
-    int threads_inside = 1;    ///< that share each matrix product
+    bool in_lanes = false;     ///< a vector register holds points of the batch, not columns
+    bool sums_first = false;   ///< labels that only the first operand has are summed first
+    bool sums_second = false;  ///< labels that only the second operand has are summed first
+    int threads = 1;           ///< threads that share the batch, or the elements of the output
+    int threads_inside = 1;    ///< threads that share each matrix product
 
-    /// "packed product of m = 384, n = 376, k = 147456 with n as rows; 1 thread".
+    /// The decision in words, like "packed product of m = 384, n = 376, k = 147456 with n as rows; 1 thread".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 
     template <class Traits>
@@ -63,10 +62,10 @@ struct contraction_decision {
 
 namespace EINPARALLEL_DETAIL {
 
-/// How often this thread has decided how calls are computed.
+/// The number of times that this thread has decided how a call is computed.
 EINPARALLEL_INLINE std::uint64_t& decisions_made();
 
-/// What a decision depends on beside its call, as it is now in this process.
+/// The settings on which a decision depends besides its call, as they are now in this process.
 struct host_limits {
     instruction_set set = best_instruction_set();
     gemm_choice by = chosen_gemm().load(std::memory_order_relaxed);
@@ -75,34 +74,36 @@ struct host_limits {
     friend bool operator==(const host_limits&, const host_limits&) = default;
 };
 
-/// An operand that is laid out densely before the product: summed over the labels that only it has, or converted.
+/// An operand that is written to dense memory before the product: summed over the labels that only it has, or
+/// converted.
 struct laid_out_operand {
     std::size_t slot = 0;
-    std::size_t elements = 0;  ///< of the dense memory
+    std::size_t elements = 0;  ///< elements of the dense memory
     loop_nest loops{2};        ///< slot 0: the dense memory; 1: the operand
 };
 
-/// How Σ of products of two blocks is computed, wherever they are: what is done first, and the way and the loops of
-/// the rest.
+/// How a sum of products of two blocks is computed, at any addresses: the operands that are laid out first, then the
+/// way and the loops of the product.
 struct pair_loops {
-    /// @param type  that of the output and of the products
-    /// @param x, y  of the operands, whose elements are elements of the type
+    /// @param type  element type of the output and of the products
+    /// @param x, y  element types of the operands; all their elements are elements of `type`
     EINPARALLEL_INLINE pair_loops(const block_call& call, element_type type, element_type x, element_type y);
 
-    loop_nest nest;                         ///< sorted by the output
-    gemm_axes axes;                         ///< of matrix products; braces would fill the inline memory with zeros
-    odometer::loop_list batch;              ///< around them
-    index repeats = 1;                      ///< equal terms of each that the loops visit, a factor
-    element_type operands[2];               ///< as the product reads them
-    std::vector<laid_out_operand> ahead{};  ///< in their order
+    loop_nest nest;             ///< sorted by the output's strides
+    gemm_axes axes;             ///< indices of the matrix products; braces would fill the inline memory with zeros
+    odometer::loop_list batch;  ///< loops around the matrix products
+    index repeats = 1;          ///< equal terms that each point stands for: a factor
+    element_type operands[2];   ///< element types in which the product reads the operands
+    std::vector<laid_out_operand> ahead{};  ///< operands that are laid out first, in their order
     contraction_decision decision{};
     write_mode mode;
 
-    /// One of the operands is converted row by row as it is read: halves in a product of floats are not.
-    /// The operands as A and B of the matrix product.
+    /// The slots of the operands that are A and B of the matrix product.
     [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }
     [[nodiscard]] std::size_t b_slot() const { return decision.swapped ? x_slot : y_slot; }
 
+    /// True where the operand of this slot is converted to `type` as the product reads it, row by row. Halves in a
+    /// product of floats are not converted.
     [[nodiscard]] bool converts(std::size_t slot, element_type type) const {
         const element_type of = operands[slot - 1];
         return of != type && !(type == element_type_of<float>() && is_multiplied_half(of));
@@ -114,7 +115,8 @@ private:
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// How scale · Σ x · y of elements of this type would be run. The addresses of the call are not looked at.
+/// How scale · Σ x · y with elements of `type` would be computed. The decision does not depend on the addresses in the
+/// call.
 /// @pre the call has two operands
 EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_type type);
 

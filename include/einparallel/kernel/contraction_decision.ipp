@@ -16,9 +16,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 inline constexpr const char* way_texts[] = {"nothing",      "zeros",     "plain loops",    "element-wise pass",
                                             "dot products", "row loops", "small products", "packed product",
-                                            "BLAS product"};  ///< by contraction_way
+                                            "BLAS product"};  ///< names by contraction_way
 
-/// Chooses among the ways. What has been summed ahead is no longer in the nest.
+/// Chooses the contraction_way. Labels that are summed first are no longer in the nest.
 EINPARALLEL_INLINE class contraction_choice {
 public:
     contraction_choice(const pair_loops& loops, element_type type)
@@ -30,11 +30,11 @@ public:
         }
     }
 
-    /// @param made  what it is so far: the sizes
+    /// @param made  the decision, which has only its sizes so far
     void decide(contraction_decision& made) const {
         made.way = way(made);
         made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
-        // Threads share the points of the batch, or what is inside of each where they are too few.
+        // Threads share the points of the batch, or each product where these are too few.
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
         if (made.way == contraction_way::packed_product) {
@@ -62,7 +62,8 @@ private:
         if (k == 1 && is_elementwise()) {
             return contraction_way::elementwise;
         }
-        // A few rows past a large matrix read each of its elements once, where packing would touch it three times.
+        // A product of a few rows and a large matrix reads each element of the matrix once; packing would touch it
+        // three times.
         const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
         if (is_few && k > 1 && is_dots()) {
             return contraction_way::dots;
@@ -83,14 +84,14 @@ private:
         return is_for_library() ? contraction_way::library_product : contraction_way::packed_product;
     }
 
-    /// Points of the batch lie side by side, and their products are small but have two multiply-adds or more for each
-    /// element: then packing pays.
+    /// True where points of the batch lie side by side, and their products are small, but have at least two
+    /// multiply-adds for each element, so that packing pays.
     bool is_in_lanes(const contraction_decision& made) const {
         return contiguous_batch_ && type_.kind == 'f' && std::max({made.m, made.n, made.k}) <= longest_small_side &&
                made.m * made.n * made.k >= 2 * (made.m * made.k + made.k * made.n + made.m * made.n);
     }
 
-    /// Nothing is summed, and the operands are contiguous or constant along the output's rows.
+    /// True where nothing is summed, and the operands are contiguous or constant along the output's rows.
     bool is_elementwise() const {
         if (type_.kind != 'f' || !nest_.all_in_output() || nest_.size() == 0) {
             return false;
@@ -100,13 +101,14 @@ private:
                nest_.extents[nest_.size() - 1] * index(type_.bytes) >= 32;
     }
 
-    /// One label is contracted and contiguous in both operands.
+    /// True where one label is contracted, and both operands are contiguous along it.
     bool is_dots() const {
         const auto& k = axes_.k.loops;
         return type_.kind == 'f' && k.size() == 1 && k[0].extent >= shortest_dot && k[0].first == 1 && k[0].second == 1;
     }
 
-    /// Whole vectors of columns lie side by side in the output and in the operand that has them.
+    /// True where columns lie side by side in the output and in the operand that has them, and fill a vector at least;
+    /// where the call combines, they fill whole vectors.
     bool has_small_columns() const {
         const auto& n = axes_.n.loops;
         const auto least = index(16 / type_.bytes);
@@ -114,14 +116,15 @@ private:
                (mode_ == write_mode::overwrite || n[0].extent % least == 0);
     }
 
-    /// The operand that every row of the output reads does not fall into few sets of the first-level cache.
+    /// True where the operand that every row of the output reads stays in the first-level cache: its cache lines do not
+    /// fall into few sets.
     bool stays_cached() const {
         constexpr index ways = 8;
         const auto& k = axes_.k.loops;
         return k.size() == 1 && k[0].extent <= ways * lines_of_a_way(k[0].second * index(type_.bytes));
     }
 
-    /// Matrices as BLAS knows them, large enough to be worth the call.
+    /// True where the matrices are such as BLAS knows, and large enough to be worth the call.
     bool is_for_library() const {
         const auto& [m, n, k] = axes_;
         if (m.size * n.size * k.size < least_library_points || !blas_computes(type_) || m.loops.size() != 1 ||
@@ -145,8 +148,8 @@ EINPARALLEL_INLINE std::uint64_t& decisions_made() {
     return made;
 }
 
-/// Makes elements of the type of a small operand of another one that is read several times, in the order in which they
-/// lie.
+/// Where the operand of this slot is small and read several times, converts all of it to `type` before the product. Its
+/// elements keep their order in memory.
 EINPARALLEL_INLINE void pair_loops::convert(std::size_t slot, element_type type) {
     constexpr index most = 1 << 20;  // bytes
     odometer::loop_list loops = loops_that(nest, [&](std::size_t loop) { return nest.of(loop)[slot] != 0; });

@@ -10,7 +10,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Copies what slot 1 of the nest walks to where slot 0 walks.
+/// Copies the elements that slot 1 of the nest walks over to the elements that slot 0 walks over.
 /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from);
 
@@ -18,9 +18,9 @@ EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_byt
 
 namespace einparallel {
 
-/// into[i] = from[i] for every i of a box with these extents; strides in elements, any sign. Contiguous runs go by
-/// memcpy; where the two sides are contiguous along different dimensions, blocks of both are turned in registers. From
-/// a mebibyte on all available threads copy.
+/// into[i] = from[i] for every i of a box with these extents. Strides are in elements, of any sign. Contiguous runs are
+/// copied with memcpy. Where the two sides are contiguous along different dimensions, blocks are transposed in
+/// registers. All available threads share a copy of 1 MiB or more.
 /// @param element_bytes 1, 2, 4, 8 or 16
 /// @pre the two sides do not overlap
 EINPARALLEL_INLINE void copy_box(index_span extents, std::size_t element_bytes, void* into, index_span into_strides,

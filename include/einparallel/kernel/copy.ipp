@@ -20,8 +20,8 @@ EINPARALLEL_INLINE void end_streaming() {
 #endif
 }
 
-/// One by one, as many columns in turn as elements fill a line. `Bytes` are those of an element, 0 where only the tile
-/// knows: a constant makes a move of a call.
+/// Copies elements one by one, in groups of as many columns as elements fill a cache line. `Bytes` is the size of an
+/// element, 0 where only the tile knows it. With a constant size, an element is copied by a move instead of a call.
 template <std::size_t Bytes>
 void copy_elements(std::byte* into, const std::byte* from, const copy_tile& tile) {
     const std::size_t bytes = Bytes == 0 ? tile.bytes : Bytes;
@@ -56,8 +56,9 @@ EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, inde
     return found;
 }
 
-/// A copy in blocks of two combined indices, columns that run as the output lies in memory and rows that run as the
-/// input does, at every point of the loops outside. All strides in bytes: first of the output, second of the input.
+/// A copy in blocks of two combined indices, at every point of the outer loops. Columns follow the order of the output
+/// in memory, rows the order of the input. All strides are in bytes: `first` is that of the output, `second` that of
+/// the input.
 EINPARALLEL_INLINE class blocked_copy {
 public:
     /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
@@ -105,12 +106,13 @@ private:
     static constexpr index longest = 512;    // columns or rows of a block
     static constexpr index block_bytes = 131072;
 
-    /// Columns take loops as the output has them, rows as the input has them, in turn, until both are long enough for
-    /// whole cache lines and for what a block costs; a loop that the other side has ends a side.
+    /// Makes each loop a part of the columns, of the rows, or of the outer loops. Columns take the next loop of the
+    /// output, and rows the next loop of the input, in turn, until both are long enough for whole cache lines and to
+    /// pay for a block. A side ends at a loop that the other side has taken.
     void take_apart(const loop_list& loops) {
         enum : std::uint8_t { outside, column, row };
         small_vector<std::uint8_t, 12> role(loops.size(), outside);
-        const auto next_row = [&] {  // the smallest stride of the input that is left
+        const auto next_row = [&] {  // of the loops left, the one with the smallest stride of the input
             std::size_t found = loops.size();
             for (std::size_t each = 0; each < loops.size(); ++each) {
                 const index stride = std::abs(loops[each].second);
@@ -156,7 +158,7 @@ private:
         }
     }
 
-    /// How many positions of an index, of which so many are one block, lie side by side.
+    /// How many positions of an index lie side by side in a block.
     index run_of(const gemm_axis& axis, index gemm_axis::loop::*side) const {
         index run = 1;
         for (std::size_t each = axis.loops.size(); each-- > 0 && axis.loops[each].*side == run * element_;) {
@@ -194,7 +196,7 @@ private:
         buffer_bytes_ = buffered_ ? row_block * (column_block * element_ + 128) : 0;
     }
 
-    /// Long runs, a stretch at a time.
+    /// Copies long runs, a stretch at a time.
     void copy_runs(even_share own, index stretches) const {
         index none[2];
         const gemm_blocks outer(outer_, 1, none);
@@ -254,8 +256,8 @@ private:
         }
     }
 
-    /// Makes the tile in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
-    /// the output begins. `tight` are the offsets of elements side by side.
+    /// Copies the tile to a buffer, in the order of the output, and streams it from there to the output: in whole cache
+    /// lines, wherever a row of the output begins. `tight` has the offsets of elements that lie side by side.
     void through_buffer(std::byte* into, const std::byte* from, const copy_tile& tile, const index* tight,
                         const index* buffer_rows, std::byte* buffer) const {
         const tile_side& columns = tile.columns;
@@ -283,7 +285,7 @@ private:
     index element_;
     std::byte* into_;
     const std::byte* from_;
-    index total_ = 1;  ///< bytes
+    index total_ = 1;  ///< bytes of the whole copy
     gemm_axis outer_;
     gemm_axis columns_;
     gemm_axis rows_;

@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Stands in a tree, an expression without tensors, for an element of operand number `Leaf`.
+/// A leaf of a tree: it stands for an element of operand number `Leaf`. A tree is an expression without tensors.
 template <std::size_t Leaf, class T>
 struct pick : expression_base {
     using node = pick;
@@ -42,7 +42,7 @@ EINPARALLEL_HOST_DEVICE constexpr auto value_of_tree(const join_node<Function, A
     (std::index_sequence_for<Arguments...>{});
 }
 
-/// A tree as a function of r elements.
+/// A tree as a function of one element of each operand.
 template <class Tree>
 struct tree_function {
     Tree tree;
@@ -52,7 +52,7 @@ struct tree_function {
     }
 };
 
-/// The tree f(leaf 0, leaf 1, …) is f itself.
+/// True for the tree f(leaf 0, leaf 1, …), which is the functor f itself.
 template <class Tree>
 inline constexpr bool applies_to_leaves_in_order = false;
 template <class Function, class... T, std::size_t... Leaf>
@@ -67,8 +67,8 @@ auto flatten_tree(Tree tree) {
     }
 }
 
-/// The type in which a functor of the library's computes a Value from elements T…, to which they are cast; void where
-/// it takes them as they are. As in op_program.
+/// The type to which a functor of the library casts elements T… to compute a Value; void where it takes them as they
+/// are. An op_program does the same.
 template <op_code Code, class Value, class... T>
 constexpr auto computed_type() {
     if constexpr (compares(Code)) {
@@ -80,20 +80,20 @@ constexpr auto computed_type() {
     }
 }
 
-/// An expression of such functors is told by its program alone.
+/// True for an expression whose functors are all the library's: its program alone describes it.
 template <class E>
 inline constexpr bool is_told = true;
 template <class Function, class... Arguments>
 inline constexpr bool is_told<join_node<Function, Arguments...>> = has_op_code<Function> && (is_told<Arguments> && ...);
 
-/// The values of an expression and of all in it are elements.
+/// True where the values of an expression, and of all expressions inside it, are elements.
 template <class E>
 inline constexpr bool has_elements = is_element<typename E::value_type>;
 template <class Function, class... Arguments>
 inline constexpr bool has_elements<join_node<Function, Arguments...>> =
     is_element<typename join_node<Function, Arguments...>::value_type> && (has_elements<Arguments> && ...);
 
-/// Which of the library's own ⊕ an operator is.
+/// The library's ⊕ that an operator is; unknown for an operator of the application.
 template <class Reduce>
 inline constexpr reduction reduction_of = reduction::unknown;
 template <class Reduce>

@@ -11,14 +11,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An index made of loops (outermost first), with the strides in elements of the two matrices that have it: m moves A
-/// and C, n moves B and C, k moves A and B.
+/// One index of a matrix product, made of loops, outermost first. Each loop has its strides, in elements, in the two
+/// matrices that have the index: A and C for m, B and C for n, A and B for k.
 struct gemm_axis {
     struct loop {
         index extent;
-        index first;   ///< stride in the one matrix
-        index second;  ///< stride in the other
-        index tile;    ///< length in a block
+        index first;   ///< stride in the first of the two matrices
+        index second;  ///< stride in the second
+        index tile;    ///< iterations in a block
 
         [[nodiscard]] index tiles() const { return (extent + tile - 1) / tile; }
     };
@@ -31,8 +31,8 @@ struct gemm_axis {
         loops.push_back({extent, first_stride, second_stride, extent});
     }
 
-    /// Puts the loop along which the first matrix is contiguous innermost; `but_second`: just outside the one along
-    /// which the second is.
+    /// Moves the loop along which the first matrix is contiguous to the innermost place. With `but_second` it stays
+    /// outside an innermost loop along which the second matrix is contiguous.
     EINPARALLEL_INLINE void move_contiguous(bool but_second) {
         for (std::size_t position = 0; position + 1 < loops.size(); ++position) {
             if (loops[position].first == 1) {
@@ -43,10 +43,10 @@ struct gemm_axis {
         }
     }
 
-    /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which the first
-    /// matrix is contiguous keeps `first_run` values at least, and so the second: memory is read and written in whole
-    /// cache lines, several of them. The others are cut from the outermost on. Blocks of a loop are even, and multiples
-    /// of `unit` along the innermost one.
+    /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A block has at least `first_run`
+    /// values of a loop along which the first matrix is contiguous, and `second_run` for the second matrix, so that
+    /// memory is read and written in several whole cache lines. Inner loops stay whole as long as `limit` allows; outer
+    /// loops are cut first. Blocks of a loop are even, and multiples of `unit` along the innermost loop.
     /// @return values of the largest block
     EINPARALLEL_INLINE index cut(index limit, index unit, index first_run, index second_run) {
         const auto least = [&](const loop& each) {
@@ -87,12 +87,14 @@ struct gemm_axes {
     gemm_axis k;  ///< strides of A, B
 };
 
-/// A block of an index: where it starts in the two matrices, and the offsets of its values from there, in the order of
-/// the loops.
+/// The current block of an index: where it starts in the two matrices, and the offset of each of its values from there,
+/// in the order of the loops.
 class gemm_blocks {
 public:
-    /// @param tables room for twice the values of the largest block; it and the axis must outlive this
-    /// @param unit offsets in the first matrix are filled up to a multiple of it, with copies of the last `copied` ones
+    /// @param tables memory for two offsets for each value of the largest block; it and the axis must outlive this
+    /// object
+    /// @param unit offsets in the first matrix are filled up to a multiple of `unit`, with copies of the last `copied`
+    /// offsets
     gemm_blocks(const gemm_axis& axis, index largest, index* tables, index unit = 1, index copied = 1)
         : axis_(axis),
           first_(tables),
@@ -101,7 +103,7 @@ public:
           copied_(copied),
           lengths_(axis.loops.size(), 0) {}
 
-    /// Where a block starts in the two matrices.
+    /// Where a block starts in the two matrices, in elements.
     struct offsets {
         index first = 0;
         index second = 0;
@@ -118,7 +120,7 @@ public:
         return found;
     }
 
-    /// Goes to block `number`. The offsets are computed again only where the block has another shape.
+    /// Goes to block `number`. Computes the offsets again only where this block has another shape than the last one.
     EINPARALLEL_INLINE void go_to(index number) {
         start = start_of(number);
         bool same = filled_;
@@ -135,7 +137,7 @@ public:
         }
     }
 
-    /// Makes one block of all values.
+    /// Makes all values one block.
     EINPARALLEL_INLINE void take_all() {
         for (std::size_t position = 0; position < lengths_.size(); ++position) {
             lengths_[position] = axis_.loops[position].extent;
@@ -145,10 +147,10 @@ public:
 
     offsets start;
     index count = 0;
-    index filled = 0;  ///< values of first()
+    index filled = 0;  ///< offsets in first(), with the copies at the end
     [[nodiscard]] const index* first() const { return first_; }
     [[nodiscard]] const index* second() const { return second_; }
-    /// How many values lie `step` apart, in stretches of that length, in one of the matrices.
+    /// The length of the runs of values that lie `step` elements apart in one of the matrices, which `side` chooses.
     EINPARALLEL_INLINE [[nodiscard]] index run_of(index gemm_axis::loop::*side, index step = 1) const {
         index run = 1;
         for (std::size_t position = lengths_.size(); position-- > 0 && axis_.loops[position].*side == run * step;) {
@@ -156,8 +158,8 @@ public:
         }
         return run;
     }
-    /// Values of the loops inside the one along which the first matrix is contiguous, and that one's length
-    /// in this block; 0 where there is none, or where it is the innermost.
+    /// Finds the loop along which the first matrix is contiguous. `run` is its length in this block. `period` is the
+    /// number of values of the loops inside it, or 0 where that is 1. Both are 0 where there is no such loop.
     EINPARALLEL_INLINE void stretch(index& period, index& run) const {
         period = 1;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {

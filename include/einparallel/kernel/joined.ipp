@@ -15,7 +15,8 @@ EINPARALLEL_INLINE void cut_into_boxes(
     function_ref<void(const std::vector<interval>&, std::span<const std::size_t> found, bool combines)> work) {
     std::vector<interval> within = ranges;
     const auto range = [&](label_id label) -> interval& { return within[std::size_t(label)]; };
-    // Computes apart what reads indices below `bound`, from there on, and on both sides.
+    // Computes three parts apart: what reads only one side of `bound`, what reads both sides, and what reads only the
+    // other.
     const auto cut = [&](const auto& compute, const index_function& at, index bound) {
         label_id along = no_label;
         index factor = 0;

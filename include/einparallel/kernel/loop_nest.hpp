@@ -12,20 +12,20 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a call. Slot 0 is the output, slot 1 + r is operand r. A tensor without a label is one that the loop
-/// moves by a stride of 0, so that a broadcast operand and one that lacks the label are the same thing.
+/// The loops of a call. Slot 0 is the output, slot 1 + r is operand r. A loop moves every slot by a stride. Where a
+/// tensor lacks the label of the loop, its stride is 0, as it is for a broadcast operand: both are treated alike.
 struct loop_nest {
     std::size_t slots = 0;
     small_vector<index, 12> extents;
-    small_vector<index, 48> strides;  ///< in elements; loop by loop, `slots` of them each
+    small_vector<index, 48> strides;  ///< in elements: `slots` strides for each loop, loop after loop
     bool output_empty = false;        ///< an output label has extent 0: there is nothing to write
     bool sum_empty = false;           ///< a contracted label has extent 0: every output element is the identity
-    progress_hook* hook = nullptr;    ///< the call's
+    progress_hook* hook = nullptr;    ///< the progress hook of the call
 
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}
     explicit loop_nest(const block_call& call) : loop_nest(call, call.extents, call.operands.size()) {}
-    /// The loops of a call with these extents and the first `operands` of its operands.
+    /// The loops of a call with other extents, `call_extents`, and only the first `operands` of its operands.
     EINPARALLEL_INLINE loop_nest(const block_call& call, index_span call_extents, std::size_t operands);
 
     [[nodiscard]] std::size_t size() const { return extents.size(); }
@@ -43,45 +43,48 @@ struct loop_nest {
         return true;
     }
 
-    /// Adds a loop that moves nothing yet.
+    /// Adds a loop whose strides are 0 so far, and returns its strides.
     index* add(index extent) {
         extents.push_back(extent);
         strides.resize(strides.size() + slots, 0);
         return of(extents.size() - 1);
     }
-    /// Adds the loops of a box that slots 0 and 1 walk; false where it is empty.
+    /// Adds the loops over a box, with the strides `first` for slot 0 and `second` for slot 1. Returns false where the
+    /// box is empty.
     EINPARALLEL_INLINE bool add_box(index_span box_extents, index_span first, index_span second);
     EINPARALLEL_INLINE void remove(std::size_t loop);
-    /// Makes one loop of every two that walk like one in all tensors.
+    /// Replaces every two loops that one loop can replace in all slots.
     EINPARALLEL_INLINE void fuse();
-    /// Largest stride of the slot outermost; loops of equal stride there by the next slots.
+    /// Sorts the loops by the size of their strides in `slot`, the largest outermost. Where these are equal, the
+    /// strides of the next slots decide.
     EINPARALLEL_INLINE void sort_by(std::size_t slot);
 };
 
-/// Extents of a tensor in a call.
+/// The extents of a tensor with these labels in a call.
 EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, label_span labels);
 
-/// Removes the loops that move nothing, which come from sums of equal terms.
-/// @return how many equal terms there are for each one that is left
+/// Removes the loops that move no slot. Such a loop sums equal terms.
+/// @return how many equal terms each remaining point stands for
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest);
 
 /// The loops of a nest in the order in which they are walked.
 struct row_order {
     static constexpr std::size_t none = std::size_t(-1);
 
-    std::size_t inner = none;   ///< the row itself; none where the nest has no loop
-    std::size_t second = none;  ///< a loop that continues the row, where it is short
-    std::size_t tiled = none;   ///< a loop of the row's kind walked inside a run of the row, for the cache
-    bool narrow = false;        ///< lines of an operand serve several steps of an outer loop
-    small_vector<std::size_t, 12> outer_output;      ///< outermost first
-    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
+    std::size_t inner = none;   ///< the loop along the row; none where the nest has no loop
+    std::size_t second = none;  ///< a loop that continues the row, where `inner` is short
+    std::size_t tiled = none;   ///< a loop inside each piece of the row, to reuse cache lines; of the kind of `inner`
+    bool narrow = false;        ///< the next outer loop reuses cache lines of an operand, if rows are short
+    small_vector<std::size_t, 12> outer_output;      ///< other loops of the output, outermost first
+    small_vector<std::size_t, 12> outer_contracted;  ///< other contracted loops, outermost first; inside the output's
 };
 
+/// Chooses the order in which the loops of a nest are walked.
 /// @pre the loops of the nest are sorted by the output's stride
 EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest);
 
-/// Steps through the index space of some loops of a nest, last one fastest, and keeps the offset of every slot.
-/// No recursion, and two additions per slot and step.
+/// Steps through the points of some loops of a nest, the last loop fastest, and keeps the offset of every slot. It uses
+/// no recursion, and two additions per slot and step.
 class odometer {
 public:
     using loop_list = small_vector<std::size_t, 12>;
@@ -91,7 +94,8 @@ public:
         : nest_(&nest), chosen_(&chosen), counters_(chosen.size(), 0) {}
     odometer(const loop_nest& nest, loop_list&& chosen) = delete;
 
-    /// Goes to the next point; false (and back at the start, offsets too) after the last one.
+    /// Goes to the next point and moves `offsets` there. After the last point it goes back to the first point, and
+    /// returns false.
     bool advance(index* offsets) {
         for (std::size_t position = chosen_->size(); position-- > 0;) {
             const std::size_t loop = (*chosen_)[position];
@@ -147,7 +151,7 @@ odometer::loop_list loops_that(const loop_nest& nest, const auto& are) {
     return loops;
 }
 
-/// The loops of the output.
+/// The loops of a nest that move the output.
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -132,8 +132,9 @@ EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {
     return repeats;
 }
 
-/// The loop that continues a short row: one of its kind, or a summed one, for which the row has as many results as
-/// points, which are added up at the end. Tensors that lie as it walks need not be gathered: the output above all.
+/// The loop that continues a short row: a loop of the same kind (of the output, or summed), or a summed loop. With a
+/// summed loop, a row of the output has as many results as points, which are added up at the end. Loops along which
+/// tensors continue in memory are preferred, above all the output: such tensors need not be gathered.
 EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t inner) {
     constexpr index short_row = 64;
     std::size_t found = row_order::none;
@@ -154,7 +155,7 @@ EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t in
     return found;
 }
 
-/// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
+/// The cost of a point where rows lie along `loop`, in loads of contiguous elements. It serves comparisons only.
 EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
     const index* moves = nest.of(loop);
     const bool blocks = nest.all_in_output();
@@ -186,8 +187,8 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
         return order;
     }
     order.second = second_loop(nest, order.inner);
-    // Where the row jumps through an operand, each element of it loads a cache line of which the next point along that
-    // operand's own contiguous loop wants its share: walk that loop next.
+    // Where the row jumps through an operand, each of its elements loads a whole cache line. The next point along the
+    // operand's own contiguous loop reads the same line: walk that loop next.
     std::size_t neighbour = row_order::none;
     for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none && order.second == row_order::none;
          ++slot) {

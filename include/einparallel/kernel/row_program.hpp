@@ -25,38 +25,41 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a step reads: operand r by number r, rows that steps write from there on, and numbers from number_name on.
+/// The name of a value that a step reads or writes. Name r is operand r; the names behind the last operand are rows
+/// that steps write; names from number_name on are numbers of the expression.
 using row_name = std::uint16_t;
 inline constexpr row_name number_name = 0x8000;
 
 struct row_step {
     row_function run;
     const void* functor;
-    std::uint16_t first_source;  ///< in row_program::sources
+    std::uint16_t first_source;  ///< its first source in row_program::sources
     std::uint16_t source_count;
     row_name into;
-    row_function alone = nullptr;  ///< of a chain: its first link by itself
+    row_function alone = nullptr;  ///< for a chain: the function of its first link alone
 };
 
-/// A number of the expression.
+/// The bytes of a number of the expression.
 using row_number = std::array<std::byte, 16>;
 
-/// Steps in the order of evaluation, the result last; none where the result is an operand or a number itself.
+/// The steps that compute an expression, in the order of evaluation. The last step writes the result. There are no
+/// steps where the result is an operand or a number itself.
 struct row_program {
     std::uint16_t operands = 0;
-    std::uint16_t widest = 0;  ///< bytes of the largest element of what follows
+    std::uint16_t widest = 0;  ///< bytes of the largest element that a step writes
     small_vector<row_step, 8> steps;
     small_vector<row_name, 16> sources;
-    small_vector<op_link, 16> links;  ///< by source, of chains
+    small_vector<op_link, 16> links;  ///< one for each source; only chains read them
     small_vector<row_number, 4> numbers;
-    small_vector<std::uint16_t, 16> held;  ///< bytes of an element in each row after the operands'; 0 in a free one
+    small_vector<std::uint16_t, 16> held;  ///< bytes of an element in each row that steps write; 0 for a free row
 
-    /// A step with results of so many bytes each. Rows that it reads are read by nobody else and free again, but for
-    /// arguments whose bits are set in `kept`, and the result may lie where an argument of its size lay.
+    /// Adds a step whose results have `bytes` bytes each, and returns the row that it writes. Rows that it reads are
+    /// free afterwards, except arguments whose bits are set in `kept`. The result may take the row of an argument with
+    /// elements of the same size.
     EINPARALLEL_INLINE row_name push(row_call call, const row_name* arguments, std::size_t count, std::size_t bytes,
                                      unsigned kept = 0);
-    /// A step of arithmetic of floats or doubles, by their bytes; a link of the step before where that made an
-    /// argument which is not kept.
+    /// Adds arithmetic of floats (`bytes` = 4) or doubles (8). It becomes a link of the chain in the step before, where
+    /// that made exactly one of the arguments, which is not kept. `alone`: the function of this arithmetic by itself.
     EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
                                                 std::size_t bytes, unsigned kept = 0);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes) {
@@ -66,17 +69,17 @@ struct row_program {
     }
 };
 
-/// What a join computes, its types erased. It refers to functors of the application's, which live elsewhere.
+/// What a join computes, without its types. It points to functors of the application, which it does not own.
 struct join_work {
     row_program rows;
     row_reduction reduction;
-    tile_kernel tiles;                ///< without a function where there are none
-    small_vector<row_call, 8> calls;  ///< by instruction of the program that calls something, in their order
-    bool divides_integers = false;    ///< by what may be zero
-    bool has_positions = false;       ///< of an extreme element, of which there must be one
+    tile_kernel tiles;                ///< `run` is null where the join has no tiles
+    small_vector<row_call, 8> calls;  ///< one for each instruction of the program that calls a functor, in their order
+    bool divides_integers = false;    ///< a divisor of integers may be zero
+    bool has_positions = false;       ///< it finds the position of an extreme element, so that there must be an element
 };
 
-/// Where the value of a node is: for steps, and in a register of the program.
+/// Where the value of a node is: a row for steps, and a register of the program.
 template <class T, bool IsNumber = false>
 struct value_at {
     row_name row = 0;
@@ -87,7 +90,7 @@ struct value_at {
 template <bool Steps, bool Program>
 class call_writer {
 public:
-    /// @param program  null where it is not written
+    /// @param program  null where no program is written
     call_writer(join_work& steps, op_program* program) : work_(steps), steps_(steps.rows), program_(program) {}
 
     template <class T>
@@ -102,7 +105,7 @@ public:
         return made;
     }
 
-    /// @param distributes  what op_function has of a functor of the application's
+    /// @param distributes  whether a functor of the application distributes over ⊕: op_function::distributes
     template <class Function, class... T, bool... IsNumber>
     [[gnu::noinline]] auto call(const Function& function, [[maybe_unused]] bool distributes,
                                 value_at<T, IsNumber>... arguments) {
@@ -118,7 +121,7 @@ public:
         return made;
     }
 
-    /// An element as functors take it.
+    /// The element in the type that functors take: a half as a float.
     template <class T, bool IsNumber>
     auto computed(value_at<T, IsNumber> element) {
         if constexpr (is_half<T>) {
@@ -127,7 +130,7 @@ public:
             return element;
         }
     }
-    /// An element as another type.
+    /// The element converted to T.
     template <class T, class From, bool IsNumber>
     auto read(value_at<From, IsNumber> element) {
         value_at<T> made;
@@ -140,7 +143,7 @@ public:
         return made;
     }
 
-    /// A functor of all operands, elements In…, as the one step.
+    /// Writes a functor of all operands, with elements In…, as the only step.
     template <class Out, class... In, class Function>
     void whole(const Function& function) {
         std::array<row_name, sizeof...(In)> all{};
@@ -223,7 +226,7 @@ private:
     op_program* program_;
 };
 
-/// Writes an expression. `Leaves` says what becomes an operand: leaf(node) gives its value_at.
+/// Writes an expression. A node that is an operand is given to `Leaves`: leaf(node) returns its value_at.
 template <class Reduce, class Writer, class Leaves>
 class node_writer {
 public:
@@ -246,7 +249,7 @@ public:
             return write(node, written..., writer_.computed(write(argument<sizeof...(Written)>(node.arguments))));
         }
     }
-    /// Writes all of it, with a result of type Out.
+    /// Writes the whole expression, with a result of type Out.
     template <class Out, class E>
     void write_all(const E& node) {
         writer_.template read<Out>(write(node));
@@ -257,7 +260,7 @@ private:
     Leaves& leaves_;
 };
 
-/// The leaves of a tree are its operands.
+/// For a tree: leaf number `Leaf` is operand number `Leaf`.
 struct tree_leaves {
     template <std::size_t Leaf, class T>
     value_at<T> leaf(const pick<Leaf, T>& /*node*/) const {
@@ -265,7 +268,7 @@ struct tree_leaves {
     }
 };
 
-/// A program that reads elements In….
+/// A program with operands of elements In…, and with ⊕, but without further instructions.
 template <class Reduce, class... In>
 op_program started_program() {
     constexpr std::array<element_type, sizeof...(In)> operands{element_type_of<In>()...};
@@ -273,7 +276,7 @@ op_program started_program() {
                       reduction_of<Reduce> == reduction::unknown && !std::is_empty_v<Reduce>);
 }
 
-/// ⊕ and a functor of elements In…, or a tree of them as one. The functors outlive the work.
+/// Writes ⊕ and a functor of elements In…, or ⊕ and a tree of functors. The functors must outlive the work.
 template <class Out, class Reduce, class... In>
 class join_work_writer {
 public:
@@ -313,7 +316,7 @@ private:
     }
 };
 
-/// The program of a vertex with results of type Out.
+/// The program of a vertex whose ⊗ is `tree`, with results of type Out.
 template <class Out, class Reduce, class... In, class Tree>
 op_program program_of(const Tree& tree) {
     op_program made = started_program<Reduce, In...>();

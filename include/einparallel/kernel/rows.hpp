@@ -1,5 +1,6 @@
 #pragma once
-// Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
+// Runs a loop nest row by row, with code that is compiled once for all types and functors; the caller computes the
+// rows.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -16,7 +17,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand as rows read it.
+/// An operand as rows read it: its first element and its element type.
 struct row_operand {
     const std::byte* data = nullptr;
     element_type element{};
@@ -24,7 +25,7 @@ struct row_operand {
     row_operand() = default;
     row_operand(const void* first, element_type type) : data(static_cast<const std::byte*>(first)), element(type) {}
 
-    /// Its elements are those of a T.
+    /// True where its elements are of type T.
     template <class T>
     [[nodiscard]] bool is() const {
         return element == element_type_of<T>();
@@ -38,13 +39,13 @@ struct row_operand {
 };
 using row_operands = small_vector<row_operand, 4>;
 
-/// ⊕ of elements of one type.
+/// ⊕ of elements of one type, as a function over rows.
 struct row_reduction {
     row_function run = nullptr;
     const void* functor = nullptr;
-    index bytes = 0;  ///< of an element
+    index bytes = 0;  ///< bytes of an element
     std::array<std::byte, 16> identity{};
-    identity_function told = nullptr;  ///< of the functor
+    identity_function told = nullptr;  ///< tells the identity of the application's functor; null for the library's ⊕
     element_type element{};
 };
 template <class Out, class Reduce>
@@ -61,11 +62,12 @@ row_reduction row_reduction_of(const Reduce& reduce) {
 
 class row_walk;
 
-/// The typed half of a nest: accumulates rows of ⊗ into a private row, the results, and writes it. A row is up to
-/// `width` points of the innermost loop, few enough for the first-level cache.
+/// The part of a row-by-row computation that knows the types: accumulates rows of ⊗ in private memory, the results, and
+/// writes these to the output. A row is up to `width` points of the innermost loop, few enough for the first-level
+/// cache.
 class row_worker : private not_copied {
 public:
-    /// @param results  `width` elements, which the caller keeps
+    /// @param results  memory of the caller for `width` elements
     row_worker(const row_reduction& reduction, void* output, const row_operands& operands, write_mode mode,
                void* results, index width)
         : reduction_(reduction),
@@ -76,38 +78,39 @@ public:
           operands_(operands) {}
 
     /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
-    /// elements after from[r]. Where the row is `straight`, it may go to the output at once instead.
+    /// elements after from[r]. After straight(true, …) it may write to the output at once instead.
     virtual void accumulate(const std::byte* const* from, const index* moves, index count, bool first) = 0;
-    /// Runs the walk, which is a share of the nest, on a worker of its own with the same operands. A share of the
-    /// output is written to the output. A split of sums (number >= 0) is written to this worker's results, from
-    /// `number` on.
+    /// Runs the walk, which is a share of the nest, on a new worker with the same operands. Where `number` is
+    /// to_output, it writes to the output. Otherwise the share is a split of long sums: it writes to this worker's
+    /// results, from `number` on.
     virtual void run_own(const row_walk& walk, index number) = 0;
     static constexpr index to_output = -1;
     /// Every worker has room for at least `least_width` results, and for at most `largest_row` bytes of them.
     static constexpr index least_width = 1024;
     static constexpr std::size_t largest_row = 16384;
-    /// Points at a time where the row is summed: lanes that hide the latency of a sum.
+    /// Points at a time where the row itself is summed: enough lanes to hide the latency of a sum.
     index summed_width = 64;
-    /// Points at a time where nothing of the row is summed.
+    /// Points at a time where nothing is summed.
     index mapped_width = 256;
-    /// Whether an output that outgrows the caches is written past them: costs a copy of rows that could go there at
-    /// once.
+    /// Whether to write an output that outgrows the caches past them. This costs a copy of rows that could be computed
+    /// in the output at once.
     bool streams_rows = true;
-    /// Whether accumulate() sums rows with any moves. If not, all moves are 1, as they are where nothing is summed, and
-    /// rows that lie otherwise are gathered first.
+    /// Whether accumulate() takes any moves where something is summed. Otherwise, and always where nothing is summed,
+    /// all moves are 1, and other rows are first gathered into contiguous memory.
     bool reads_any_move = false;
 
-    /// Writes (or combines) results, from `number` on, into the output from `offset` on.
+    /// Writes (or combines) `count` results, from result `number` on, into the output: from element `offset` on, `move`
+    /// elements apart.
     virtual void write(index number, index offset, index move, index count) = 0;
     /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
     EINPARALLEL_INLINE void fold(index elements, index count);
 
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
-    /// Sets whether the output, which outgrows the caches, is written past them. Returns whether it will be.
+    /// Given whether the output outgrows the caches, sets and returns whether it is written past them.
     bool stream(bool streams) { return streams_ = streams && streams_rows; }
     index mapped_row() const { return std::min(width_, mapped_width); }
-    /// Where in the output the next row goes, if it is written once and contiguous.
+    /// Says that the next row goes to the output at `offset`, and whether it is contiguous there and written only once.
     void straight(bool is_straight, index offset) {
         straight_ = is_straight && mode_ == write_mode::overwrite ? output_at(offset) : nullptr;
     }
@@ -143,24 +146,26 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker);
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker);
 
-/// From row to row of so many bytes: not about a multiple of a page, lest reading one waits for writing another.
+/// Bytes from one row of `bytes` bytes to the next. They are not close to a multiple of a page: otherwise reading one
+/// row would wait for writing another.
 constexpr index row_pitch(index bytes) {
     constexpr index page = 4096;
     const index whole = (bytes + 63) / 64 * 64;
     return whole + ((whole + page / 8) % page < page / 4 ? page / 4 : 0);
 }
 
-/// A row of stretches: from point to point, and from stretch to stretch.
+/// A row of stretches: points lie `move` elements apart, stretches `beyond` elements.
 struct row_steps {
     const void* first;
     index move = 1;
     index beyond = 0;
 };
-/// Elements of 1, 2, 4, 8 or 16 bytes from one row to another.
+/// Copies `count` stretches of `length` elements each from one row to another. An element has 1, 2, 4, 8 or 16 bytes.
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length,
                                   index count = 1);
 
-/// Whether there is something to aggregate; where not, writes identities if the call overwrites.
+/// Whether there is something to aggregate. Where not, writes the identity to every element of the output if the call
+/// overwrites.
 EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

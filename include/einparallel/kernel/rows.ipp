@@ -23,8 +23,8 @@ public:
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
-    /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
-    /// summation stays what it is, the first that has enough iterations for all threads, else the longest.
+    /// How many threads are worth starting. Chooses the loop that they share, one of the output, so that the order of
+    /// summation stays the same: the first with enough iterations for all threads, else the longest.
     EINPARALLEL_INLINE int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
@@ -44,8 +44,8 @@ public:
         return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
-    /// How many splits a long sum to few elements has; 1 for other sums. This does not depend on the number of threads,
-    /// so that values do not depend on it either.
+    /// Into how many splits a long sum to few elements is divided; 1 for other sums. It does not depend on the number
+    /// of threads, so that results do not depend on it either.
     EINPARALLEL_INLINE index splits() {
         index elements = 1;
         std::size_t longest = row_order::none;
@@ -83,12 +83,12 @@ private:
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
     even_share own_;
-    index points_;  ///< of all of the nest
+    index points_;  ///< points of the whole nest
     bool streams_ = false;
 };
 
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
-    // By value: for all the compiler knows, elements are written over what a reference refers to.
+    // By value: otherwise the compiler must assume that writing elements changes what a reference refers to.
     const auto copy = [to, from, length, count](auto word) {
         using T = decltype(word);
         T* into = static_cast<T*>(const_cast<void*>(to.first));
@@ -147,8 +147,8 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
 }
 
-/// Rows of operands that do not lie as a worker reads them, copied to where they do. A row is kept while it is read
-/// again.
+/// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
+/// read again.
 EINPARALLEL_INLINE class gathered_rows {
 public:
     gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
@@ -184,7 +184,7 @@ private:
     struct row {
         const std::byte* from = nullptr;
         index filled = 0;
-        index number = -1;  ///< in memory
+        index number = -1;  ///< its row in memory_; −1: not gathered
     };
 
     const row_operands& operands_;
@@ -234,7 +234,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                        : sums                 ? std::min(worker.width(), worker.summed_width)
                        : order_.outer_contracted.empty() || order_.narrow ? worker.mapped_row()
                                                                           : worker.width();
-    // As many stretches however long a thread's own are, so that the order of summation is the same.
+    // The number of stretches does not depend on a thread's own share, so that the order of summation is the same.
     const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
     small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
@@ -290,8 +290,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in splits, which are results of the worker: element o of split s
-/// is number s · elements + o. Then adds them up in order.
+/// Computes the sums of a nest with few outputs in splits, then adds these up by halves. Element o of split s is result
+/// number s · elements + o of the worker.
 EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_worker& worker) {
     loop_nest dense = nest;
     index elements = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// A vector of plain numbers that lives on the stack up to a usual size: ranks are small, but have no limit.
+// A vector of plain numbers, which lives on the stack up to a usual size: tensor ranks are small, but have no limit.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Sequence of trivially copyable values; the first `Inline` of them need no heap. Elements are not initialised before
-/// they are pushed or resized into being.
+/// A sequence of trivially copyable values. Up to `Inline` of them need no heap memory. Memory of elements is not
+/// initialised before they are added.
 template <class T, std::size_t Inline>
     requires std::is_trivially_copyable_v<T>
 class small_vector {
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    /// Frees memory of the heap, where there is some.
+    /// Frees the heap memory, if there is any.
     void release() {
         if (capacity_ > Inline) {
             delete[] data_;

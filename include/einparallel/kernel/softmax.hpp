@@ -18,15 +18,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a call that makes each row of the output from a row of its first operand: the loops over rows, and the
-/// loop along them.
+/// The loops of a call that computes each row of the output from a row of its first operand: the loops over the rows,
+/// and the loop along a row.
 struct row_loops {
-    loop_nest rows;           ///< sorted by the output
-    index lengths[2];         ///< of a row of the output, and of the operand
-    index steps[2] = {0, 0};  ///< along them
-    index moves[2] = {0, 0};  ///< from one to the next along the innermost of the loops around
+    loop_nest rows;           ///< the loops over the rows, sorted by the output's strides
+    index lengths[2];         ///< elements in a row of the output, and in a row of the operand
+    index steps[2] = {0, 0};  ///< strides along a row of the output, and along a row of the operand
+    index moves[2] = {0, 0};  ///< strides from a row to the next along the innermost loop over rows
 
-    /// The rows are along label `into` of the output and `from` of the operand, which may be one.
+    /// Rows of the output lie along label `into`, rows of the operand along label `from`. Both may be the same label.
     row_loops(const block_call& call, label_id into, label_id from)
         : lengths{call.extents[std::size_t(into)], call.extents[std::size_t(from)]} {
         small_vector<index, 16> extents(call.extents.size());
@@ -41,14 +41,15 @@ struct row_loops {
             std::copy_n(rows.of(rows.size() - 1), 2, moves);
         }
     }
-    /// The rows are along the label that only the output has, and the label that only the operand has.
+    /// Rows of the output lie along the label that only the output has, rows of the operand along the label that only
+    /// the operand has.
     explicit row_loops(const block_call& call)
         : row_loops(call, other_label(call.output.labels, call.operands[0].labels),
                     other_label(call.operands[0].labels, call.output.labels)) {}
 
-    /// Calls visit(z, x, count) until all rows are visited. A visit covers `count` rows: the first begins at elements z
-    /// and x, and the next ones follow at distances `moves`. A thread gets at least `together` rows, and `worth`
-    /// elements.
+    /// Calls visit(z, x, count) until all rows are visited. A visit covers `count` rows. The first of them begins at
+    /// element z of the output and element x of the operand; the others follow at distances `moves`. Each thread gets
+    /// at least `together` rows, and rows with at least `worth` elements. `length`: elements in a row.
     EINPARALLEL_INLINE void for_each_run(index length, index worth, index together,
                                          function_ref<void(index, index, index)> visit) const {
         const index points = element_count(rows.extents);
@@ -65,7 +66,7 @@ struct row_loops {
 };
 
 /// Computes a call on blocks with one operand x: z = softmax of x along a label. Both tensors have the same labels.
-/// @pre the output does not overlap the operand, or is the same memory, label for label
+/// @pre the output does not overlap the operand, or is the same memory with the same stride along every label
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);
 

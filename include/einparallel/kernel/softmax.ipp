@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// z = softmax of x, rows of `count` neighbours, which may be the same memory.
+/// z = softmax of x, a row of `count` contiguous elements. z and x may be the same memory.
 template <class T>
 void softmax_row(T* z, const T* x, index count) {
     with_best_instructions([&](auto set) {
@@ -31,7 +31,8 @@ void softmax_row(T* z, const T* x, index count) {
     });
 }
 
-/// Rows that are not contiguous are copied to memory where they are, as many at a time as the second-level cache holds.
+/// Rows that are not contiguous are first copied to memory where they are, as many rows at a time as fit into the
+/// second-level cache.
 template <class T>
 void softmax_block(const block_call& call, label_id along) {
     constexpr index cached = (index{192} << 10) / index(sizeof(T));

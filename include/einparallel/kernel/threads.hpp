@@ -44,24 +44,26 @@ bool is_linked(Function* function) {
 
 #endif
 
-/// At most so many threads where nobody told OpenMP how many: the processors that other ranks use as well are shared.
+/// The most threads that a contraction uses where the user has not told OpenMP how many. The ranks of a node set it,
+/// because they share the processors.
 EINPARALLEL_INLINE std::atomic<int>& thread_limit();
 
-/// OpenMP is linked.
+/// True where OpenMP is linked.
 EINPARALLEL_INLINE bool has_threads();
 
-/// How many threads a contraction may use: what OpenMP says (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
-/// one inside a parallel region of the caller, and where no OpenMP is linked.
+/// How many threads a contraction may use. OpenMP says it (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
+/// where that is merely the number of processors, thread_limit() limits it. It is one inside a parallel region of the
+/// caller, and where no OpenMP is linked.
 EINPARALLEL_INLINE int available_threads();
 
-/// A number that is another one where available_threads() may be; faster.
+/// A number that changes whenever available_threads() may have changed. It is faster to get.
 EINPARALLEL_INLINE std::int64_t thread_settings();
 
 /// Calls work(share, shares) once for every share, on `threads` threads. @pre has_threads()
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work);
 
-/// Calls body(share, shares) once for every share, on up to `threads` threads; `shares` is how many there are at last.
-/// What a body throws is thrown here, the first of them.
+/// Calls body(share, shares) once for every share, on up to `threads` threads. `shares` is how many threads there
+/// really are. Throws the first exception that a body throws.
 void on_threads(int threads, const auto& body) {
     if (threads <= 1) {
         body(index{0}, index{1});
@@ -70,10 +72,10 @@ void on_threads(int threads, const auto& body) {
     run_on_threads(threads, body);
 }
 
-/// Work that is bound by memory is shared by threads from so many bytes on.
+/// Threads share work that is bound by memory if it moves at least this many bytes.
 inline constexpr index threaded_bytes = index{1} << 20;
 
-/// Number `share` of `shares` even shares of 0 … count − 1: its first, and one past its last.
+/// Share number `share` when 0 … count − 1 is divided into `shares` even shares. `end` is one past its last.
 struct even_share {
     index begin;
     index end;

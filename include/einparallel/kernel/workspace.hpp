@@ -9,13 +9,13 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Scratch memory of one call, aligned to a cache line, not initialised. From the heap, which hands the same memory out
-/// again to a kernel that runs again.
+/// Scratch memory of one call, aligned to a cache line, not initialised. It comes from the heap, which gives the same
+/// memory again to a kernel that runs again.
 class scratch_memory {
 public:
     explicit scratch_memory(std::size_t bytes) : whole_(bytes == 0 ? nullptr : new std::byte[bytes + alignment]) {}
 
-    /// Null where there are no bytes.
+    /// Null for 0 bytes.
     [[nodiscard]] std::byte* data() const {
         const std::size_t past = reinterpret_cast<std::uintptr_t>(whole_.get()) % alignment;
         return past == 0 ? whole_.get() : whole_.get() + (alignment - past);

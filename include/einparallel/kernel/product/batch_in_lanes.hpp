@@ -16,17 +16,17 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A matrix at every point of a batch, contiguous along that: where its elements lie. Packed, they follow one another,
-/// a vector of points each.
+/// Where the elements of a batched matrix lie: there is a matrix at every point of a batch, and memory is contiguous
+/// along the batch. In packed memory the elements follow one another, each as a vector of points.
 template <class T>
 struct batched_matrix {
-    const index* rows = nullptr;  ///< offsets
-    const index* columns = nullptr;
+    const index* rows = nullptr;     ///< offsets of its rows
+    const index* columns = nullptr;  ///< offsets of its columns
     index row_count = 1;
     index column_count = 1;
-    index step = 0;  ///< elements from one vector of points to the next, packed
+    index step = 0;  ///< in packed memory: elements from one vector of points to the next
 
-    /// Packs some points, or unpacks them. Elements are asked for some ahead: they lie far apart.
+    /// Packs the matrices at some points, or unpacks them. Prefetches elements ahead: they lie far apart.
     template <index Lanes, bool Packs>
     void copy(T* packed, T* memory, index points) const {
         constexpr index line = 64 / index(sizeof(T));
@@ -58,7 +58,8 @@ struct batched_matrix {
     }
 };
 
-/// Packs some points at a time, so that the elements of one product, which lie far apart, are read as neighbours.
+/// Computes small products, with vectors that hold points. Packs some points at a time, so that the elements of one
+/// product, which lie far apart, are read as neighbours.
 template <class T>
 class batch_in_lanes {
 public:
@@ -69,7 +70,7 @@ public:
         lay_out(c_, axes_.m, &loop::second, axes_.n, &loop::second);
     }
 
-    /// Computes so many products, and reports them.
+    /// Computes the products at `points` points, and reports them.
     void run(const T* a, const T* b, T* c, index points, progress_hook* hook) const {
         index tables[small_product<T>::largest_tables];
         const small_product<T> product(axes_, scale_, add_, tables, true);
@@ -111,7 +112,7 @@ private:
 
     [[nodiscard]] index vectors_of(index points) const { return (points + lanes_ - 1) / lanes_; }
 
-    /// Notes where elements lie, and makes strides those of the packed matrix.
+    /// Notes where the elements of a matrix lie, and changes the strides in its axes to those in packed memory.
     void lay_out(matrix& made, gemm_axis& rows, index gemm_axis::loop::*row, gemm_axis& columns,
                  index gemm_axis::loop::*column) const {
         index stride = lanes_;
@@ -136,7 +137,7 @@ private:
         made.step = (rounded_up(stride, line) / line | 1) * line;  // lest all fall into the same sets of a cache
     }
 
-    gemm_axes axes_;  ///< of packed matrices
+    gemm_axes axes_;  ///< axes of the packed matrices
     T scale_;
     bool add_;
     index lanes_ = vector_bytes(best_instruction_set()) / index(sizeof(T));

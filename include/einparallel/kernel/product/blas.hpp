@@ -39,10 +39,10 @@ using blas_gemm_function = void(const char*, const char*, const std::int64_t*, c
                                 const void*, void*, const std::int64_t*, std::size_t, std::size_t);
 using blas_isamax_function = std::int64_t(const std::int64_t*, const float*, const std::int64_t*);
 
-/// The functions of the linked BLAS. Defined in every unit that is compiled with EINPARALLEL_HAS_BLAS, so that the
-/// linker keeps the library; in programs without such a unit, nowhere.
+/// The functions of the linked BLAS. Every unit that is compiled with EINPARALLEL_HAS_BLAS defines them, so that the
+/// linker keeps the library. In programs without such a unit they are not defined.
 struct einparallel_detail_blas_functions {
-    blas_gemm_function* products[4];  ///< of float, double and their complex types
+    blas_gemm_function* products[4];  ///< matrix products of float, double and their complex types
     blas_isamax_function* largest;
 };
 #if defined(EINPARALLEL_HAS_BLAS)
@@ -67,7 +67,7 @@ const char* einparallel_detail_blis_name(int) __asm__("bli_arch_string") __attri
 
 #endif
 
-/// What the linked BLAS says of itself, asked once.
+/// What the linked BLAS says about itself. It is asked once.
 struct blas_library {
     bool linked = false;
     bool wide = false;          ///< integers of 64 bits
@@ -75,29 +75,31 @@ struct blas_library {
     instruction_set set = instruction_set::baseline;
     std::string name;  ///< "OpenBLAS (Zen)"
 
-    /// Instructions of the kernels that OpenBLAS or BLIS calls by this name of a processor, in any case of letters.
+    /// The instructions of the kernels that OpenBLAS or BLIS names after this processor. Upper and lower case are
+    /// equal.
     EINPARALLEL_INLINE static instruction_set set_of(std::string_view core);
 
-    /// It has kernels for the widest vectors of this processor.
+    /// True where it says that it has kernels for the widest vectors of this processor.
     [[nodiscard]] bool suits_processor() const { return knows_itself && set >= best_instruction_set(); }
 
     EINPARALLEL_INLINE static const blas_library& get();
 };
 
-/// The choice of this process: of use_gemm, or of the environment.
+/// The choice for this process, made by use_gemm() or by the environment.
 EINPARALLEL_INLINE std::atomic<gemm_choice>& chosen_gemm();
 
-/// The linked BLAS is what computes plain products.
+/// True where the linked BLAS computes plain products.
 EINPARALLEL_INLINE bool blas_runs();
 
-/// … and has a product for this type.
+/// True where the linked BLAS computes plain products and has one for this type.
 EINPARALLEL_INLINE bool blas_computes(element_type type);
 
-/// Rows or columns of a matrix lie side by side, the others one after another, and BLAS can count them.
+/// True for a matrix as BLAS takes it: its rows or its columns are contiguous and follow one another without overlap,
+/// and its numbers fit into the integers of the BLAS.
 EINPARALLEL_INLINE bool is_blas_matrix(index stride_of_one, index one, index stride_of_other, index other);
 
-/// C(m, n) = scale · A(m, k) · B(k, n) (+ C): as columns, C' = B' · A'. The loops have the strides of A and C, of B and
-/// C, and of A and B.
+/// C(m, n) = scale · A(m, k) · B(k, n) (+ C). BLAS has matrices by columns, and computes C' = B' · A'. Loop m has the
+/// strides of A and C, n those of B and C, and k those of A and B.
 /// @pre blas_computes(T); is_blas_matrix of all three, C contiguous along n
 template <class T>
 void blas_gemm(const gemm_axis::loop& m, const gemm_axis::loop& n, const gemm_axis::loop& k, T scale, const T* a,
@@ -120,12 +122,12 @@ void blas_gemm(const gemm_axis::loop& m, const gemm_axis::loop& n, const gemm_ax
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Chooses for this process who computes plain products from now on; EINPARALLEL_GEMM=own or =blas in the environment
-/// does the same from the start. Not to be changed while a contraction runs.
+/// Chooses for this process who computes plain products from now on. EINPARALLEL_GEMM=own or =blas in the environment
+/// does so from the start. It must not be called while a contraction runs.
 EINPARALLEL_INLINE void use_gemm(gemm_choice choice);
 
-/// Which kernels contractions run on this processor, in a line: "avx2 kernels; OpenBLAS (Prescott) not used, its
-/// kernels are for an older processor"; a word in EINPARALLEL_GEMM that means nothing is said at its end.
+/// One line that says which kernels contractions run on this processor, like "avx2 kernels; OpenBLAS (Prescott) not
+/// used, its kernels are for an older processor". An unknown word in EINPARALLEL_GEMM is mentioned at its end.
 EINPARALLEL_INLINE std::string local_kernels();
 
 }  // namespace einparallel

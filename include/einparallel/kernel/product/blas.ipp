@@ -32,7 +32,8 @@ EINPARALLEL_INLINE const blas_library& blas_library::get() {
             return found;
         }
         found.linked = true;
-        // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
+        // The count is 3 if read as 32 bits, and negative as 64. The position of the largest is 0 for a count that is
+        // not positive.
         const auto count = std::int64_t(0xffffffff00000003ULL);
         const std::int64_t step = 1;
         const float numbers[3] = {1, 3, 2};
@@ -60,13 +61,13 @@ EINPARALLEL_INLINE const blas_library& blas_library::get() {
     return asked;
 }
 
-/// What the environment says of the choice; empty where it says nothing.
+/// The choice as EINPARALLEL_GEMM in the environment says it; empty where it is not set.
 EINPARALLEL_INLINE std::string_view gemm_in_environment() {
     const char* const said = std::getenv("EINPARALLEL_GEMM");
     return said == nullptr ? "" : said;
 }
 
-/// The choice that a word means; none where it means nothing.
+/// The choice that a word stands for; none for an unknown word.
 EINPARALLEL_INLINE std::optional<gemm_choice> gemm_choice_of(std::string_view word) {
     return word.empty() || word == "automatic" ? std::optional(gemm_choice::automatic)
            : word == "own"                     ? std::optional(gemm_choice::own)

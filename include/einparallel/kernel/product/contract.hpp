@@ -16,26 +16,26 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · … · Xr[ℓr], every tensor of type T. Labels of extent 1 are dropped, labels adjacent in
-/// every tensor are fused, labels of a single operand are summed before the product; two operands become a blocked
+/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · … · Xr[ℓr] with elements of type T. Labels of extent 1 are dropped, labels adjacent in
+/// every tensor are fused, labels of a single operand are summed before the product. Two operands become a blocked
 /// matrix product on the fused labels, packed straight from the strided tensors. More than two operands are one loop
-/// nest: their order is chosen above (order/contraction_order.hpp).
-/// Overwriting never reads the output. An output that is the same memory as an operand, label for label, may be
-/// overwritten where nothing is contracted.
+/// nest: their order is chosen before (order/contraction_order.hpp).
+/// Overwriting never reads the output. Where nothing is contracted, an output may be overwritten that is the same
+/// memory as an operand, with the same stride along every label.
 /// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,
-/// and block after block into the output; what is summed row by row or as a dot product has an accumulator per vector
-/// lane, and long sums to few elements are made of splits that are added up by halves. It depends on shapes, strides
+/// and block after block is added to the output. Sums row by row, and dot products, have an accumulator for each vector
+/// lane. Long sums to few elements are made of splits that are added up by halves. The order depends on shapes, strides
 /// and the processor (its vectors, caches, fused multiply-adds), and on a linked BLAS; never on the number of threads.
-/// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
-/// labels count for their own operand only.
-/// One or two operands may be of types whose elements are elements of T: they are converted as they are read.
+/// The scale multiplies the packed elements of an operand, or the sums. The work is the product of all extents, except
+/// that labels of a single operand count for this operand only.
+/// One or two operands may be of other types, whose elements are elements of T: they are converted as they are read.
 /// (T is an Element. Templates that the library instantiates name no concept: only clang 18 and later have one in a
 /// symbol's name.)
 template <class T>
 [[gnu::visibility("default")]] void contract_product(const block_call& call, T scale);
 
-/// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
-/// read so, and need no kernels of their own.
+/// The type whose products are computed for T. Signed integers are summed as unsigned ones, which have the same bits
+/// and may be read in their place: so they need no kernels of their own.
 template <class T>
 struct summed_as : std::type_identity<T> {};
 template <std::signed_integral T>
@@ -46,16 +46,16 @@ struct summed_as<char8_t> : std::type_identity<unsigned char> {};
 template <class T>
 using summed_as_t = typename summed_as<T>::type;
 
-/// contract_product of two operands, T being what products are computed for: apart, so that a unit of products compiles
-/// no copies.
+/// contract_product() of two operands, where T is a summed_as_t. It is a function of its own, so that a unit of
+/// products compiles no copies.
 template <Element T>
 void contract_pair(const block_call& call, T scale);
 
-/// Σ scale · x · y · … of operands of these types as a value.
+/// The program Σ scale · x · y · … for operands of these types.
 template <class T>
 [[gnu::visibility("default")]] op_program product_program(T scale, std::span<const element_type> operands);
 
-/// Σ scale · x · y · … of tensors.
+/// The work Σ scale · x · y · … of tensors.
 struct product_work {
     std::size_t operands = 0;
     number_bits scale{};

@@ -17,7 +17,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Both operands are of T: plain loops take them.
+/// True where both operands have elements of T: plain loops take only these.
 template <Element T>
 bool are_of(const block_call& call) {
     return factor_type<T>(call.operands[0].element) == element_type_of<T>() &&
@@ -73,7 +73,7 @@ private:
     write_mode mode_;
 };
 
-/// How products with elements of type T are computed.
+/// Decides how products with elements of type T are computed.
 template <class T>
 std::unique_ptr<prepared_call> decided_product(const block_call& call, const kernel& of) {
     using S = summed_as_t<T>;

@@ -46,7 +46,8 @@ struct dot_products {
     }
 
 private:
-    /// Of halves that all dot products read floats are made once.
+    /// Where all dot products read the same halves of an operand, converts these to floats once. Returns the memory of
+    /// the floats.
     scratch_memory as_floats(std::size_t slot, row_operand& operand, index length) {
         const bool moves = any_in(output_loops(nest), [&](std::size_t loop) { return nest.of(loop)[slot] != 0; });
         const bool wanted = !operand.template is<T>() && !moves;
@@ -58,9 +59,10 @@ private:
         return made;
     }
 
-    /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
-    /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
-    /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
+    /// Computes a dot product for each element of the output, where one label is contracted and contiguous in both
+    /// operands. Several are computed at once along the output's innermost loop, where it is long enough; the last
+    /// group may compute some again. A long dot product is summed in stretches of one length. So the order of summation
+    /// does not depend on the number of threads.
     void dots(index length, int threads) {
         constexpr index stretch = index{1} << 16;
         constexpr int some = dot_functions<T>::rows;
@@ -112,7 +114,7 @@ private:
         visit_points(nest, points, groups, 0, split ? 1 : threads, visit);
     }
 
-    /// Dot products of operands that have to be converted, some elements at a time.
+    /// Computes dot products of operands that have to be converted, some elements at a time.
     void converted_dots(index length, int threads) {
         constexpr index most = 2048;
         const dot_functions<T> dot(element_type_of<T>(), element_type_of<T>());

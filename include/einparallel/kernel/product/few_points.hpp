@@ -13,14 +13,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a call on two operands with few points: at most three of the output, at most two that are summed.
+/// The loops of a call on two operands with few points: at most three loops of the output, and at most two summed
+/// loops.
 class few_loops : private not_copied {
 public:
     ~few_loops() = default;
 
     struct loop {
         index extent = 1;
-        index moves[3] = {0, 0, 0};  ///< of the output and the operands
+        index moves[3] = {0, 0, 0};  ///< strides of the output and the operands
     };
 
     static constexpr index most_points = 32;
@@ -30,12 +31,12 @@ public:
                visit(call, 2, call.operands[1]);
     }
 
-    bool fits = false;  ///< there are no more points and loops than that
-    loop outputs[3];    ///< the last ones are used, in the order of the output's dimensions
+    bool fits = false;  ///< the call has few enough points and loops
+    loop outputs[3];    ///< loops of the output in the order of its dimensions; the last ones are used
     loop sums[2];
 
 private:
-    /// Adds the strides of one tensor; false where there are too many loops or points, or none.
+    /// Adds the strides of one tensor. Returns false where there are too many loops or points, or no points.
     bool visit(const block_call& call, std::size_t slot, const strided_block& tensor) {
         for (std::size_t dimension = tensor.labels.size(); dimension-- > 0;) {
             const label_id label = tensor.labels[dimension];
@@ -77,7 +78,7 @@ class product_of_few_points final : public prepared_call {
 public:
     product_of_few_points(const block_call& call, T scale) : loops_(call), scale_(scale) {}
 
-    /// There are no more points than that.
+    /// True where the call has no more points and loops than few_loops takes.
     [[nodiscard]] bool fits() const { return loops_.fits; }
 
     void run(const block_call& at) override {

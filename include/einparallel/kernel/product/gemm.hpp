@@ -14,8 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A batch of products: loops of a nest whose slot 0 is C, first elements, and threads that share the batch and each
-/// product.
+/// A batch of products: the loops of a nest whose slot 0 is C, the first elements of A, B and C, and the numbers of
+/// threads that share the batch and each product.
 struct gemm_batch {
     const loop_nest& nest;
     const odometer::loop_list& loops;
@@ -29,12 +29,12 @@ struct gemm_batch {
     int threads_inside = 1;
 };
 
-/// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators, at every
-/// point of a batch.
+/// Computes the blocked product (Goto and van de Geijn's five loops) of packed blocks, for any types and operators, at
+/// every point of a batch.
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch);
 
-/// The loops of a nest of two operands as blocked products.
+/// The loops of a nest of two operands, sorted for blocked products.
 struct tiled_loops {
     gemm_axes axes;
     odometer::loop_list batch;
@@ -42,8 +42,8 @@ struct tiled_loops {
     int threads_inside = 1;
 };
 
-/// Sorts the loops into batch, m, n and k; none where there is too little to reuse. ⊗ keeps its sides: m are the labels
-/// of the first operand. @pre the nest is sorted by the output
+/// Sorts the loops into batch, m, n and k. Returns none where there is too little to reuse. m always has the labels of
+/// the first operand, so that ⊗ gets its arguments in order. @pre the nest is sorted by the output
 EINPARALLEL_INLINE std::optional<tiled_loops> in_tiles(const loop_nest& nest, const tile_kernel& kernel);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

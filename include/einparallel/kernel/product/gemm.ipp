@@ -17,7 +17,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// `offset` elements from the start.
+/// The address `offset` elements behind `start`. `element`: bytes of an element.
 template <class Memory>
 auto* element_at(Memory* start, index offset, std::size_t element) {
     using byte = std::conditional_t<std::is_const_v<Memory>, const std::byte, std::byte>;
@@ -42,7 +42,7 @@ public:
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = std::size_t(depth_);
         grid_ = best_grid(batch.threads_inside);
-        // As many blocks for each thread.
+        // Each thread gets the same number of blocks.
         const auto shared = [](index limit, index size, index shares, index tile) {
             const index blocks = ((size + limit - 1) / limit + shares - 1) / shares * shares;
             return shares == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
@@ -58,7 +58,7 @@ public:
                    kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
     }
 
-    /// What one thread computes of the product at a point of the batch. @pre no axis is empty
+    /// Computes one thread's share of the product at a point of the batch. @pre no axis is empty
     void run(const index* point, index share, index shares) const {
         const std::byte* const first_a = element_at(batch_.a, point[batch_.a_slot], kernel_.a_element);
         const std::byte* const first_b = element_at(batch_.b, point[batch_.b_slot], kernel_.b_element);
@@ -87,10 +87,11 @@ public:
         const index steps = k_.block_count();
         const index wide = columns.end - columns.begin;
         const bool is_alone = rows.end - rows.begin == 1;
-        // One block of A meets all of B, and is packed once. Of more the blocks of C are finished one after the other.
+        // A single block of A is packed once, and multiplied with all blocks of B. If there are more, the blocks of C
+        // are finished one after the other.
         const auto column_of = [&](index block) { return columns.begin + (is_alone ? block % wide : block / steps); };
         const auto step_of = [&](index block) { return is_alone ? block / wide : block % steps; };
-        index step_of_a = -1;  // the one that is packed and stays
+        index step_of_a = -1;  // the step whose block of A is packed and kept
         for (index block = 0; block < wide * steps; ++block) {
             const index step = step_of(block);
             const bool add = batch_.add || step > 0;
@@ -113,7 +114,7 @@ public:
                 const std::byte* const a = element_at(first_a, m.start.first + k.start.first, kernel_.a_element);
                 std::byte* const c = element_at(first_c, m.start.second + n.start.second, kernel_.c_element);
                 if (in_place_) {
-                    // Some rows of A, which stay in the first-level cache, past all columns.
+                    // Multiplies some rows of A, which stay in the first-level cache, with all columns.
                     kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
                                           b_panels.step / index(kernel_.b_element) - kernel_.columns,
                                           along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
@@ -134,15 +135,15 @@ public:
 
 private:
     static constexpr index rows_in_place = 6;
-    static constexpr index rows_ahead = 18;  ///< that are asked for before they are read: memory answers meanwhile
+    static constexpr index rows_ahead = 18;  ///< rows of A are prefetched this many rows before they are read
 
     thread_grid best_grid(index threads) const {
         return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns);
     }
 
-    /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
-    /// rows go past few columns of C, each once. Its rows are contiguous, or its columns, and then a block's steps must
-    /// not fall into few sets of the first-level cache.
+    /// Steps of a block of A that is read in place; 0 where A is better packed. Packing A is not worth it where many
+    /// rows meet few columns of C, so that each row is read once. A must be contiguous along its rows or along its
+    /// columns. In the latter case the steps of a block must not fall into few sets of the first-level cache.
     index depth_in_place() const {
         if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
             n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 16) {
@@ -157,13 +158,13 @@ private:
 
     /// Packed micro-panels of one operand.
     struct micro_panels {
-        index width;  ///< indices of C in each
-        index step;   ///< bytes from one to the next: an odd number of cache lines, lest all fall into the same sets
-        index most;   ///< indices of the largest block, the last micro-panel filled up
-        index packed;
+        index width;   ///< indices of C in each micro-panel
+        index step;    ///< bytes from one to the next: an odd number of cache lines, lest all fall into the same sets
+        index most;    ///< indices of the largest block, filled up to whole micro-panels
+        index packed;  ///< bytes of a packed element
         packed_block block;
 
-        /// @param packed, element bytes of an element in the micro-panels and in memory
+        /// @param packed_bytes, element  bytes of an element in the micro-panels and in memory
         micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
             : width(panel),
               step(((panel * rounded_up(depth, 2) * index(packed_bytes) + 63) / 64 | 1) * 64),
@@ -174,7 +175,8 @@ private:
 
         std::size_t bytes() const { return std::size_t(most / width * step); }
 
-        /// Notes where elements go. @param table room for most + depth numbers
+        /// Notes where packing puts elements.
+        /// @param table room for most + depth numbers
         void lay_out(index* table, index depth) {
             for (index first = 0, offset = 0; first < most; first += width, offset += step / packed) {
                 for (index each = 0; each < width; ++each) {
@@ -210,7 +212,7 @@ private:
         index bytes = 0;
         index element = 0;
 
-        /// Asks for this share of them, so that memory answers while the caller computes.
+        /// Prefetches a share of the stretches, so that memory answers while the caller computes.
         void ask(index share, index shares) const {
             const even_share own(count, share, shares);
             for (index each = own.begin; each < own.end; ++each) {
@@ -231,7 +233,7 @@ private:
                                                  : reading{};
     }
 
-    /// One packed block of A times one packed block of B. What is read next is asked for meanwhile.
+    /// Multiplies one packed block of A and one packed block of B. Prefetches what is read next meanwhile.
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,
                   const gemm_blocks& n, std::byte* c, bool add, const reading& ahead) const {
         const index* const row_offsets = m.second();
@@ -254,8 +256,8 @@ private:
                 if (ahead.count > 0) {
                     ahead.ask(tile_number++, tiles);
                 }
-                // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
-                // than they have vectors where C is not aligned to them.
+                // Prefetches the next tile of C while this one is computed. Its rows lie in one cache line more than
+                // they have vectors where C is not aligned to these.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
                     const std::byte* const row_of_c = element_at(c, row_offsets[next], kernel_.c_element);
                     for (index start = 0; start < wide; start += kernel_.lanes) {

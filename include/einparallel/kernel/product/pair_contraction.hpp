@@ -33,7 +33,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand of a product of T: integers of one size are elements of T as they are, modulo 2ⁿ.
+/// The element type as which a product of T reads an operand. Integers of the size of T are read as elements of T,
+/// modulo 2ⁿ.
 template <Element T>
 element_type factor_type(element_type element) {
     constexpr element_type own = element_type_of<T>();
@@ -41,12 +42,12 @@ element_type factor_type(element_type element) {
     return is_whole(element) && is_whole(own) && element.bytes == own.bytes ? own : element;
 }
 
-/// Contracts two operands with elements of type T, or of other types, which are elements of T: as it was decided for
-/// the call that it was made for.
+/// Contracts two operands with elements of type T, or of other types whose elements are elements of T. It runs as was
+/// decided for the call that it was made for.
 template <Element T>
 class pair_contraction final : public prepared_call, private pair_loops {
 public:
-    /// @param tables  room for small_product's; null: it is found here
+    /// @param tables  memory for the tables of a small_product; null: it is allocated here where needed
     pair_contraction(const block_call& call, T scale, index* tables = nullptr)
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
@@ -87,7 +88,8 @@ public:
             run_rows(nest, worker);
             return;
         }
-        // A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
+        // Computes a matrix product for each point of the batch: of the transposed matrices where the output's rows are
+        // contiguous.
         const row_operand& a_operand = decision.swapped ? y_ : x_;
         const row_operand& b_operand = decision.swapped ? x_ : y_;
         const T* const a = a_operand.template elements<T>();
@@ -131,7 +133,7 @@ private:
     }
     [[nodiscard]] bool adds() const { return mode == write_mode::combine; }
 
-    /// The operands as products read them. @return memory of those that are laid out first
+    /// Sets x_ and y_ to the operands as products read them. @return memory of the operands that are laid out first
     std::vector<scratch_memory> lay_out(const block_call& at) {
         row_operand* const given[] = {&x_, &y_};
         for (std::size_t operand = 0; operand < 2; ++operand) {
@@ -152,9 +154,9 @@ private:
         return dense;
     }
 
-    /// A library's product does not report. Where there is a hook it is several calls, along the longer side of the
-    /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
-    /// at least, since the other operand is packed anew for each.
+    /// Computes the products by the BLAS, which does not report. Where there is a hook, a product becomes several calls
+    /// along the longer side of the output, always as many: at most 8. Each is at least 256 long and has at least 2^26
+    /// multiply-adds (some milliseconds), since it packs the other operand anew.
     void library_products(const T* a, const T* b) {
         const gemm_axis::loop& k = axes.k.loops[0];
         const bool by_rows = axes.m.size >= axes.n.size;
@@ -176,8 +178,9 @@ private:
         });
     }
 
-    /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass. Threads share
-    /// the rows, or, where these are few or longer than what is computed between two reports, each row's cache lines.
+    /// Computes one pass, where nothing is summed, and the operands are contiguous or constant along the output's rows.
+    /// Threads share the rows. Where these are few, or longer than what is computed between two reports, threads share
+    /// pieces of each row.
     void elementwise(int threads) {
         constexpr index line = 64;
         const auto bytes = index(sizeof(T));
@@ -194,7 +197,7 @@ private:
             const index* const moves = nest.of(loop);
             on_lines = on_lines && moves[z_slot] * bytes % 64 == 0;
             outer.push_back(loop);
-            plane.z_row = moves[z_slot];  // at last of the innermost of them
+            plane.z_row = moves[z_slot];  // finally those of the innermost loop
             plane.x_row = moves[x_slot];
             plane.y_row = moves[y_slot];
         }
@@ -232,7 +235,7 @@ private:
     T scale_;
     std::unique_ptr<index[]> own_tables_{};
     std::optional<small_product<T>> small_{};
-    // In a run.
+    // Set by run().
     row_operand x_{};
     row_operand y_{};
     T* z_ = nullptr;

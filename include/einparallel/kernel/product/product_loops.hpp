@@ -29,28 +29,29 @@ inline product_index index_of(const loop_nest& nest, std::size_t loop) {
                                                       : product_index::batch;
 }
 
-/// A contracted label that only the operand of this slot has.
+/// True for a loop over a contracted label that only the operand of this slot has: a one-sided label.
 inline bool is_one_sided(const loop_nest& nest, std::size_t loop, std::size_t slot) {
     const index* const moves = nest.of(loop);
     return moves[z_slot] == 0 && moves[slot] != 0 && moves[x_slot + y_slot - slot] == 0;
 }
 
-/// Elements of the operand once its one-sided labels are summed; 0 where it has none.
+/// Elements of the operand after its one-sided labels are summed; 0 where it has no such label.
 EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t slot);
 
-/// The sum over the operand's one-sided labels, as a nest of its own: slot 0 is dense memory of reduced_size elements,
-/// slot 1 the operand. The product's nest walks the dense memory from now on.
+/// Removes the one-sided labels of an operand from the nest of a product. Returns the sum over them as a nest of its
+/// own: slot 0 is dense memory of reduced_size elements, slot 1 the operand. The product's nest walks the dense memory
+/// from now on.
 EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
 
 /// Puts the loops into the indices of C(m, n) = Σ_k A(m, k) · B(k, n), where A and B are the operands of these slots.
-/// Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel be read
-/// contiguously. @pre the nest is sorted by the output
+/// Columns follow the order of the output, rows the order of A. The summed index follows the order of the operand of
+/// which a panel can then be read contiguously. @pre the nest is sorted by the output
 /// @return the loops that all three tensors have
 EINPARALLEL_INLINE odometer::loop_list sort_axes(const loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
                                                  gemm_axes& axes);
 
-/// Where both operands have rows that the other one passes, makes the fewest of them the innermost loop: what they
-/// all read is then read once.
+/// Makes the shortest loop that moves only one operand the innermost loop, where both operands have such loops, so that
+/// its points read the same elements of the other operand. Returns whether both have such loops.
 EINPARALLEL_INLINE bool move_rows_inside(const loop_nest& nest, odometer::loop_list& points);
 
 /// Calls visit(offsets, first, count) until all points of the loops are visited; threads share the points. At each

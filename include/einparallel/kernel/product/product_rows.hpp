@@ -17,8 +17,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Accumulates Σ of products of `operands` tensors of type T into the output, times a scale. Long rows, because what is
-/// summed over may lie a page apart; no row is shorter than a tile needs.
+/// Adds up the products of the operands' elements in the output, times a scale. Rows are long, because summed elements
+/// may lie a page apart. No row is shorter than a tile needs.
 template <Element T>
 class product_rows final : public row_worker {
 public:
@@ -52,7 +52,7 @@ public:
 private:
     static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
 
-    /// Elements of other types are read as rows of T. @pre two operands at most
+    /// accumulate() where operands have other types: it converts their rows to T. @pre two operands at most
     void accumulate_converted(const std::byte* const* from, const index* moves, index count, bool first) {
         alignas(64) T wide[2][width];
         const std::byte* rows[2] = {};

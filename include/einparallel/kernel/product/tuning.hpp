@@ -1,5 +1,5 @@
 #pragma once
-// What blocks of a matrix product may take of the caches, and how its threads share it out.
+// How much of the caches blocks of a matrix product may take, and how threads share the product.
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -13,10 +13,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What packed blocks may take in bytes: of A in the second-level cache, of B in the last, and of B in the second where
-/// A is one block; a micro-panel of B in the first. Constants, since many virtual machines say nothing true of their
-/// caches: what was best with 512 KiB in the second level, and with the 1 MiB at least that processors with wide
-/// vectors have.
+/// Bytes that packed blocks may take of the caches: `a` is for a block of A in the second level, `b` for a block of B
+/// in the last level, `b_alone` for a block of B in the second level where A is one block, `micro_panel` for a
+/// micro-panel of B in the first level. They are constants, since many virtual machines do not report their caches
+/// truly. They were best with 512 KiB in the second level, and, where vectors are `wide`, with the 1 MiB or more that
+/// such processors have.
 struct gemm_budget {
     bool wide = supported(instruction_set::avx512);
     std::size_t a = std::size_t{wide ? 480U : 240U} << 10;
@@ -29,33 +30,33 @@ struct gemm_budget {
 /// How many cache lines, `step` bytes apart, fit into one way of the first-level cache: few where the step is a
 /// multiple of a large power of two, since they fall into few sets.
 inline index lines_of_a_way(index step) {
-    constexpr index way = 4096;  // bytes apart: the same set
+    constexpr index way = 4096;  // bytes that far apart fall into the same set
     return way / std::clamp<index>(step & -step, 64, way);
 }
 
-/// Packing an element costs as much as so many multiply-adds.
+/// Packing an element costs as much as this many multiply-adds.
 inline constexpr index packing_cost = 12;
 
-/// How many threads are worth starting for so many multiply-adds.
+/// How many threads are worth starting for `points` multiply-adds.
 inline int threads_for(index points) {
     constexpr index worth = index{1} << 20;
     return points < worth ? 1 : int(std::min<index>(available_threads(), points / (worth / 2)));
 }
 
-/// Threads for a batch of products of so many multiply-adds each: how many share the points of the batch, and how many
-/// each product, where the points are too few.
+/// Threads for a batch of products of `points` multiply-adds each. The first number of threads share the points of the
+/// batch; the second number share each product, where the batch has too few points.
 inline std::pair<int, int> threads_for_batch(index points, index batch) {
     const int inside = batch < available_threads() ? threads_for(points) : 1;
     return {inside > 1 ? 1 : int(std::min<index>(threads_for(points * batch), batch)), inside};
 }
 
-/// Threads as a grid over the rows of C and its columns.
+/// A grid of threads over the rows and the columns of C.
 struct thread_grid {
     index rows = 1;
     index columns = 1;
 
-    /// The grid of so many threads with the least work for the busiest of them, packing of its own rows and columns
-    /// included. Columns first where two are equal.
+    /// The grid of `threads` threads whose busiest thread has the least work, including the packing of its own rows and
+    /// columns. Of two equal grids it is the one with more threads along the columns.
     /// @param row_tile, column_tile rows and columns that are computed together
     EINPARALLEL_INLINE static thread_grid of(index threads, index m, index row_tile, index n, index column_tile) {
         const auto share = [](index size, index tile, index shares) {

@@ -10,12 +10,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Rows of an operation on elements of type `of`: float, double, complex, and indices where positions are told. A
-/// choice is among such, and a cast, to `result`, is from one to another. `numbers`: the arguments that are numbers, by
-/// bit. Null where there are none.
+/// The rows of an operation on elements of type `of`: float, double, complex, or indices for operations on positions. A
+/// choice is between two such elements. A cast goes to `result`, another such type, or between a half and float. The
+/// bits of `numbers` are the arguments that are numbers. Null where there are no such rows.
 EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, element_type of, unsigned numbers);
 
-/// ⊕ of elements of such a type.
+/// The ⊕ `by` of elements of such a type.
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

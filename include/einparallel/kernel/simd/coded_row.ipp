@@ -9,7 +9,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The derivative of some operation is made of this one.
+/// True where the derivative of some operation contains this one.
 constexpr bool stands_in_derivatives(op_code code) {
     for (const operation& each : operations) {
         for (std::string_view text : each.derivatives) {
@@ -23,7 +23,8 @@ constexpr bool stands_in_derivatives(op_code code) {
     return false;
 }
 
-/// A T has rows of this operation. Of complex numbers and indices it is those that derivatives are made of.
+/// True where there are rows of this operation for T. For complex numbers and indices there are only the rows that
+/// derivatives need.
 template <class T>
 constexpr bool has_coded_row(op_code code) {
     const bool is_of_positions =
@@ -32,7 +33,7 @@ constexpr bool has_coded_row(op_code code) {
            (std::is_integral_v<T> ? is_of_positions : !is_complex<T>::value || stands_in_derivatives(code));
 }
 
-/// Rows of a functor for the arguments that are numbers: none, or one of these sets.
+/// The row_function of a functor whose arguments with bits in `numbers` are numbers. `numbers` is 0 or one of Sets.
 template <class Function, class Out, class... In, unsigned... Sets>
 row_function row_of_numbers(unsigned numbers, std::integer_sequence<unsigned, Sets...> /*all*/) {
     row_function found = row_function_of<0, Function, Out, In...>();
@@ -40,7 +41,7 @@ row_function row_of_numbers(unsigned numbers, std::integer_sequence<unsigned, Se
     return found;
 }
 
-/// visit(std::type_identity<T>()) for a type that there are rows of.
+/// Calls visit(std::type_identity<T>()) for a type that has rows; for other types, does nothing.
 void with_coded_element(element_type type, const auto& visit) {
     with_element(type, [&]<class T>(std::type_identity<T> identity) {
         if constexpr ((!std::is_integral_v<T> && !is_half<T>) || std::is_same_v<T, index>) {
@@ -88,7 +89,7 @@ EINPARALLEL_INLINE row_function coded_row(op_code code, element_type result, ele
 
 EINPARALLEL_INLINE row_reduction coded_reduction(reduction by, element_type element) {
     row_reduction found;
-    // Halves where nothing is summed.
+    // Halves are only copied: nothing is summed in them.
     with_half(element, [&]<class Half>(std::type_identity<Half> /*half*/) { found = row_reduction_of<Half>(op::sum); });
     with_coded_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         with_reduction<T>(by, [&](auto op) { found = row_reduction_of<T>(op); });

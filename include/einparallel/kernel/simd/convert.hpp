@@ -1,5 +1,5 @@
 #pragma once
-// Elements of another type as those that are computed with: in rows, and as they are packed.
+// Converts elements to the type that is computed with: in rows, and as they are packed.
 
 #include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
@@ -15,13 +15,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Elements of type From are converted to T: every one is a T, or, of integers, one modulo 2ⁿ.
+/// True where elements of type From are converted to another type T, which has every value of From: for integers,
+/// modulo 2ⁿ.
 template <class From, class T>
 inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_v<From> && std::is_integral_v<T>
                                                                    ? sizeof(From) <= sizeof(T)
                                                                    : std::is_same_v<arithmetic_t<From, T>, T>);
 
-/// So many elements, contiguous, of this type as elements of T, of which every one of that type is one.
+/// Converts `count` contiguous elements of type `element` to T, which has every value of that type.
 template <class T>
 void convert_row(element_type element, T* into, const void* from, index count) {
     if constexpr (std::is_same_v<T, float>) {
@@ -65,8 +66,8 @@ void convert_row(element_type element, T* into, const void* from, index count) {
     });
 }
 
-/// What tile kernels of products have for their context, where operands are converted: the scale, and what packs
-/// elements of T.
+/// The context of tile kernels of products whose operands are converted: the scale, the types of the operands, and the
+/// functions that pack elements of T.
 template <class T>
 struct conversion {
     T scale;
@@ -76,7 +77,7 @@ struct conversion {
     pack_function pack_b = nullptr;
 };
 
-/// tile_kernel::pack_a or pack_b of an operand that is converted.
+/// A tile_kernel::pack_a or pack_b for an operand that is converted.
 template <class T, bool IsA>
 void pack_converted(const void* context, void* into, const void* from, const packed_block& block) {
     const auto& how = *static_cast<const conversion<T>*>(context);

@@ -1,6 +1,6 @@
 #pragma once
-// What tells a functor of the application's from one on another rank: its type, and its bytes as far as they can be
-// compared.
+// What distinguishes a functor of the application from one on another rank: its type, and its bytes as far as they can
+// be compared.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -23,12 +23,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 struct functor_identity {
     std::string_view type;  ///< as type_info::name() has it; with -fno-rtti two lambdas of a function may have one name
-    std::uint64_t state = 0;  ///< a hash of its bytes; 0: copies are more than bytes, or there are none
-    bool is_told = true;      ///< false: this compiler does not tell its padding from its bytes
+    std::uint64_t state = 0;  ///< a hash of its bytes; 0 where it is empty or not trivially copyable
+    bool is_told = true;      ///< false: the compiler cannot clear its padding, which may differ between ranks
 };
 
-/// A hash of 8-byte words. Those that may be an address, which differs between ranks, count as 0: null, or 64 KiB and
-/// more in 48 bits.
+/// A hash of 8-byte words. With `has_addresses`, words that may be an address count as 0, because addresses differ
+/// between ranks: null, and numbers of at most 48 bits from 64 KiB on.
 inline std::uint64_t hash_of_state(const std::uint64_t* words, std::size_t count, bool has_addresses) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (std::size_t word = 0; word < count; ++word) {

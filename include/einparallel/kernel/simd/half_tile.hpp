@@ -27,7 +27,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// True where this processor multiplies pairs.
+/// True where this processor multiplies pairs of bfloat16.
 inline bool multiplies_pairs() {
 #if EINPARALLEL_DETAIL_PAIRS
     return supported(instruction_set::avx512) && __builtin_cpu_supports("avx512bf16") != 0;
@@ -38,7 +38,8 @@ inline bool multiplies_pairs() {
 
 #if EINPARALLEL_DETAIL_PAIRS
 
-/// Micro-panels of pairs: of each step two words of every column, the last one with zeros where the steps are odd.
+/// Packs micro-panels of pairs: for every two steps one word of each column. Where the number of steps is odd, the last
+/// words have zeros as their second halves.
 inline void pack_pairs(const void* context, void* into, const void* from, const packed_block& block) {
     using code = vector_half<bfloat16, instruction_set::avx512>;
     const tile_side& columns = block.tile.columns;
@@ -69,7 +70,7 @@ inline void pack_pairs(const void* context, void* into, const void* from, const 
     for (index column = 0; are_words && column < block.count; ++column) {
         are_words = (columns.from[column] - columns.from[0]) % 2 == 0;
     }
-    // Words as they lie in memory, or columns one by one, of which micro-panels are made then.
+    // Reads words as they lie in memory, or makes columns of words one by one; then makes micro-panels of them.
     const scratch_memory memory((are_words ? 0 : std::size_t(block.count * pairs + 2) * sizeof(std::uint32_t)) +
                                 std::size_t(2 * columns.count + 2 * pairs) * sizeof(index));
     auto* const words = reinterpret_cast<std::uint16_t*>(memory.data());
@@ -116,7 +117,7 @@ struct pair_vectors {
 #endif
 };
 
-/// vector_tile::tile on pairs.
+/// vector_tile::tile on pairs of bfloat16.
 template <int Rows>
 [[gnu::aligned(64)]] __attribute__((target("avx2,fma,avx512f,avx512vl,avx512bf16"))) void pair_tile(
     float scale, index pairs, const std::int32_t* a, const std::int32_t* b, float* c, const index* row_offsets,
@@ -178,8 +179,8 @@ inline tile_kernel pair_tile_kernel(const float* scale) {
 
 #endif
 
-/// The kernel of scale · Σ of products of operands of which one has elements of another type at least: they are packed
-/// as elements of T, where the processor does not multiply them as they are. @pre `how`, which has the scale, outlives
+/// The kernel of scale · Σ of products where at least one operand has elements of another type than T. Operands are
+/// packed as elements of T, unless the processor multiplies them as they are. @pre `how`, which has the scale, outlives
 /// the kernel
 template <class T>
 tile_kernel converting_tile_kernel(element_type a, element_type b, conversion<T>& how) {

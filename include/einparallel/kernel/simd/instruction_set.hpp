@@ -15,11 +15,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Functions that differ between them carry the value as a template argument, so that units compiled with different
-/// options agree.
+/// A set of vector instructions. Functions that differ between sets have the set as a template argument, so that units
+/// compiled with different options agree.
 enum class instruction_set : std::uint8_t { baseline, avx2, avx512 };
 
-/// In one expression a multiplication and an addition are fused where the processor can, whatever a function asks for.
+/// True where the compiler fuses a multiplication and an addition of one expression if the processor can, even in
+/// functions that ask it not to.
 #if defined(__clang__)
 inline constexpr bool fuses_expressions = true;
 #else
@@ -40,8 +41,8 @@ constexpr int tile_rows(instruction_set set) {
 #endif
 }
 
-/// True where this processor (and its operating system) runs the set. A question of CPUID, cached by the compiler's
-/// run time; costs a load.
+/// True where this processor (and its operating system) runs the set. The compiler's run time has asked CPUID before: a
+/// call costs a load.
 inline bool supported(instruction_set set) {
 #if EINPARALLEL_DETAIL_X86
     if (set == instruction_set::avx512) {
@@ -62,7 +63,7 @@ inline instruction_set best_instruction_set() {
     return supported(instruction_set::avx2) ? instruction_set::avx2 : instruction_set::baseline;
 }
 
-/// visit(std::integral_constant of the set): from a set that is known at run time to code compiled for it.
+/// Calls visit(std::integral_constant of the set): leads from a set that is known at run time to code compiled for it.
 template <class Visit>
 auto with_instruction_set([[maybe_unused]] instruction_set set, const Visit& visit) {
 #if EINPARALLEL_DETAIL_X86
@@ -76,13 +77,13 @@ auto with_instruction_set([[maybe_unused]] instruction_set set, const Visit& vis
     return visit(std::integral_constant<instruction_set, instruction_set::baseline>{});
 }
 
-/// … for the widest set that this processor has.
+/// Calls visit(std::integral_constant of the widest set that this processor has).
 template <class Visit>
 auto with_best_instructions(const Visit& visit) {
     return with_instruction_set(best_instruction_set(), visit);
 }
 
-/// "avx2", for reports.
+/// The name of a set for reports, like "avx2".
 constexpr const char* name_of(instruction_set set) {
 #if defined(__aarch64__)
     constexpr const char* names[] = {"neon"};

@@ -14,7 +14,7 @@ template <>
 struct math_constants<double> {
     static constexpr double ln_two_high = 0x1.62e42fefa3800p-1, ln_two_low = 0x1.ef35793c76730p-45;
     static constexpr double highest = 710, lowest = -800;  ///< exp and x · exp(x) are constant beyond
-    static constexpr double tanh_limit = 20, erf_limit = 6, gelu_limit = 39;  ///< … and these
+    static constexpr double tanh_limit = 20, erf_limit = 6, gelu_limit = 39;  ///< tanh, erf and gelu's tail likewise
     static constexpr double tail_centre = 5.75;
     /// (exp(r) − 1 − r) / r², |r| <= 0.347; 2⁻⁵⁵ of exp(r) − 1.
     static constexpr double exp[] = {0x1.0000000000005p-1,  0x1.555555555555cp-3,  0x1.5555555552093p-5,

@@ -18,8 +18,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Packs a complex block times a scale as reals, `wide` of them for each step of a micro-panel of `Panel` columns:
-/// put(step of the panel, lane, value). A complex product is a real one of twice the depth (Van Zee's 1m).
+/// Packs a complex block, times a scale, as real numbers. A step of a micro-panel of `Panel` columns gets `wide`
+/// numbers, which put(step of the panel, lane, value) writes. A complex product becomes a real one of twice the depth
+/// (Van Zee's 1m).
 template <index Panel, class T, class Put>
 void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, T scale, Put put) {
     for (index begin = 0; begin < tile.columns.count; begin += Panel) {
@@ -38,7 +39,8 @@ struct sums {
     static constexpr op::sum_type reduce{};
 };
 
-/// Σ of products, complex ones on the vector kernels of real numbers; the context is the scale.
+/// The kernel of scale · Σ of products with the instructions of Set. Complex products use the vector kernels of real
+/// numbers. The context is the scale.
 template <Element T, instruction_set Set>
 tile_kernel product_tile_kernel_of(const T* scale) {
     using R = real_part_t<T>;

@@ -14,8 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What becomes of a chain's value with its next source, x, or with its next two, x · y: x, value ∘ x, x ∘ value
-/// (…_from), value ∘ x · y. No product is fused with a sum.
+/// How a chain's next value is made of its value and its next source x, or its next two sources x and y: x, value ∘ x,
+/// x ∘ value (…_from), value ∘ (x · y) (…_product), (x · y) ∘ value. No product is fused with a sum.
 enum class op_link : std::uint8_t {
     first,
     add,
@@ -27,7 +27,7 @@ enum class op_link : std::uint8_t {
     add_product,
     subtract_product,
     subtract_from_product,
-    first_with_number  ///< from here on the same, where x is one element
+    first_with_number  ///< from here on the same links, where x is a number
 };
 constexpr op_link with_number(op_link link, bool is_number) {
     return op_link(int(link) + (is_number ? int(op_link::first_with_number) : 0));
@@ -36,13 +36,13 @@ constexpr op_link without_number(op_link link) {
     return op_link(int(link) % int(op_link::first_with_number));
 }
 
-/// The functor of a chain: a link for every source, of which that of the second one in a product is not read.
+/// The functor of a chain: a link for every source. In a product, the link of the second source is not read.
 struct op_links {
     const op_link* first;
     std::size_t count;
 };
 
-/// Rows of elements of T, float or double.
+/// Chains over rows of elements of T, float or double, with the instructions of Set.
 template <class T, instruction_set Set>
 struct op_chain;
 
@@ -58,8 +58,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    /// A row_function. Short rows are in the first-level cache, where the widest vectors pay; longer ones come from
-    /// beyond it, and of neighbours in a row a vector of 64 bytes lies in two of its lines always.
+    /// A row_function. Short rows are in the first-level cache, where the widest vectors pay. Longer rows come from
+    /// beyond it. They are not aligned, so that a vector of 64 bytes always lies in two cache lines: vectors of 32
+    /// bytes read them.
     EINPARALLEL_DETAIL_UNFUSED static void run(const void* functor, void* into, const void* const* from, index count) {
         const op_links links = *static_cast<const op_links*>(functor);
         T* const out = static_cast<T*>(into);
@@ -71,7 +72,7 @@ struct op_chain<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    // Few enough vectors for the registers, and enough to hide the choice of a link.
+    // Few enough vectors for the registers, and enough to hide the cost of choosing a link.
     static constexpr index block = 8 * EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
 
     template <int Bytes>
@@ -83,7 +84,7 @@ private:
         for (; at + block <= count; at += block) {
             points<vector, block / lanes>(links, out, from, at);
         }
-        // The last whole block again, rather than few points at a time, unless results lie where sources lay.
+        // Computes the last whole block again, rather than a few points at a time, unless results overwrite sources.
         bool repeats = at < count && count > block;
         for (std::size_t each = 0; each < links.count && repeats; ++each) {
             repeats = from[each] != out;
@@ -135,7 +136,7 @@ private:
         }
     }
 
-    /// This link and those like it that follow: a branch costs less than a jump through a table.
+    /// Computes this link and equal links that follow it: a branch costs less than a jump through a table.
     template <op_link Link, class Value, int Count>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_UNFUSED static void go_on(Value (&values)[Count], op_links links,
                                                                         const void* const* from, index at,
@@ -146,7 +147,8 @@ private:
             constexpr index width = sizeof(Value) / sizeof(T);
             const T* x = static_cast<const T*>(from[each]) + (Link == link ? at : 0);
             const T* y = static_cast<const T*>(from[each + (is_product ? 1 : 0)]) + at;
-            // One register for all values: else there is one for each of them, over all links.
+            // Makes the compiler use one register for all values: otherwise it takes one for each of them, over all
+            // links.
             __asm__("" : "+r"(x), "+r"(y));
             const Value number = *x - Value{};  // x − 0 is x, where 0 + x is not: −0
             EINPARALLEL_DETAIL_UNROLL for (int which = 0; which < Count; ++which) {

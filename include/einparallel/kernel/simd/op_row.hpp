@@ -1,5 +1,5 @@
-// Rows of one function of elements: what an instruction of an op program is on the host. Compiled for every instruction
-// set: this header includes itself once for each, through for_instruction_sets.hpp.
+// Rows of one function of elements: on the host, an instruction of an op_program. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_OP_ROW)
@@ -23,17 +23,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be one of the rows read, element for element.
-/// An argument that is a number has one element.
+/// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be the same memory as a row that is read. An
+/// argument that is a number has one element.
 using row_function = void (*)(const void* functor, void* into, const void* const* from, index count);
 
-/// What a row function gets for its functor: nothing of the library's own, which are made where they are called.
+/// The pointer that a row function gets for its functor. It is null for functors of the library, which the row function
+/// makes itself.
 template <class Function>
 const void* state_of(const Function& function) {
     return has_op_code<Function> ? nullptr : &function;
 }
 
-/// Rows of Function on elements In…, of which those are numbers whose bits are set.
+/// Rows of Function on elements In…. Arguments whose bits are set in Numbers are numbers.
 template <instruction_set Set, unsigned Numbers, class Function, class Out, class... In>
 struct op_row;
 
@@ -44,7 +45,8 @@ struct op_row;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The application's functors are compiled once, for what the unit is compiled for.
+/// The row_function of a functor. For functors of the library it has the best instructions of this processor. Functors
+/// of the application are compiled once, with the instructions of the unit.
 template <unsigned Numbers, class Function, class Out, class... In>
 row_function made_row_function() {
     if constexpr (has_op_code<Function>) {
@@ -55,7 +57,7 @@ row_function made_row_function() {
     }
 }
 
-/// made_row_function(), where a compiled library has it: of float and double (source/products.hpp).
+/// made_row_function() from a compiled library, which has it for float and double (source/products.hpp).
 template <unsigned Numbers, class Function, class Out, class... In>
 [[gnu::visibility("default")]] row_function prepared_row_function();
 template <class Function, class Out, class... In>
@@ -140,7 +142,7 @@ private:
         code::compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
     }
 
-    /// c ? a : b, where compilers make no vectors of it: c's elements are shorter.
+    /// c ? a : b, written with vectors: compilers do not vectorise it, because elements of c are shorter.
     EINPARALLEL_DETAIL_TARGET static void choose(Out* into, const void* const* from, index count) {
         using code = vector_lanes<Out, instruction_set::EINPARALLEL_DETAIL_SET>;
         typedef unsigned char bytes __attribute__((vector_size(code::lanes)));
@@ -163,7 +165,7 @@ private:
         }
     }
 
-    /// An argument by point.
+    /// An argument, which has a value at each point.
     template <class T, bool IsNumber>
     struct argument {
         const T* x;
@@ -177,7 +179,7 @@ private:
         T operator[](index /*at*/) const { return value; }
     };
 
-    /// A multiple of whole blocks first: what g++ makes vectors of at -O2, and does not unroll to scalars at -O3.
+    /// Computes whole blocks first: g++ vectorises such a loop at -O2, and does not unroll it to scalars at -O3.
     template <class... Arguments>
     [[gnu::always_inline]] static void loop(const Function& function, Out* into, index count, Arguments... x) {
         const index whole = count / block * block;
@@ -188,7 +190,7 @@ private:
             into[at] = converted<Out>(function(x[at]...));
         }
     }
-    /// One operation has nothing to be fused with.
+    /// For one operation, which has nothing to be fused with.
     struct alone {
         template <class... Arguments>
         EINPARALLEL_DETAIL_TARGET static void compute(const Function& function, Out* into, index count,
@@ -204,7 +206,7 @@ private:
         }
     };
 
-    /// Numbers are short rows there.
+    /// Computes an elementary function. Arguments that are numbers become short rows.
     template <op_code Code>
     EINPARALLEL_DETAIL_TARGET static void elementary(Out* into, const Out* x, const Out* y, index count) {
         using math = vector_math<Out, instruction_set::EINPARALLEL_DETAIL_SET>;

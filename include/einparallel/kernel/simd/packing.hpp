@@ -16,19 +16,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A block to pack. Columns of its tile are indices of C, of which a micro-panel has columns.run, rows are steps of the
-/// summed index. The last micro-panel is filled up with copies of the last index.
+/// A block to pack. Columns of its tile are indices of C, columns.run of them in each micro-panel. Rows of its tile are
+/// steps of the summed index. The last micro-panel is filled up with copies of the last column.
 struct packed_block {
     copy_tile tile;
-    index count = 0;  ///< columns that are no such copies
-    /// columns.from[i + period] = columns.from[i] + 1 where both lie in one stretch of run · period columns, and count
-    /// is a multiple of that: the matrix is contiguous along an index outside those that C is contiguous along. 0
-    /// where it is not.
+    index count = 0;  ///< columns without these copies
+    /// Not 0 where the matrix is contiguous along an outer index, and C along inner ones. Then columns.from[i + period]
+    /// = columns.from[i] + 1 where both columns lie in one stretch of run · period columns, and count is a multiple of
+    /// run · period.
     index period = 0;
     index run = 0;
 };
 
-/// tile_kernel::pack_a and pack_b.
+/// The type of tile_kernel::pack_a and pack_b.
 using pack_function = void (*)(const void* context, void* into, const void* from, const packed_block& block);
 
 /// A pack_function that packs elements as they are: tile.unit bytes each, whatever they mean.
@@ -66,7 +66,7 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
         }
         return;
     }
-    // Columns one by one, of which micro-panels are made then.
+    // Converts columns one by one, then makes micro-panels of them.
     const bool along = consecutive(rows.from, rows.count);
     constexpr std::size_t aligned = sizeof(index);
     const std::size_t wide_bytes =
@@ -96,7 +96,7 @@ void pack_through(const void* context, T* into, const std::byte* from, index byt
     repack(context, into, wide, made);
 }
 
-/// pack_panels() of halves, as floats.
+/// pack_panels() of halves, which become floats.
 template <class Half>
 void pack_halves(const void* context, void* into, const void* from, const packed_block& block) {
     const auto [widen_row, widen_rows] = with_best_instructions([](auto set) {

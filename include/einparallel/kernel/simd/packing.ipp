@@ -20,8 +20,8 @@ EINPARALLEL_INLINE void pack_panels(const void* /*context*/, void* into, const v
         functions.copy(packed, matrix, block.tile);
         return;
     }
-    // Each step is transposed by itself: columns are neighbours in a micro-panel, rows what the matrix is contiguous
-    // along.
+    // Transposes each step by itself: its columns are neighbours in a micro-panel, its rows are neighbours in the
+    // matrix.
     small_vector<index, 1024> tables(std::size_t(2 * block.run));
     index* const targets = tables.data();
     index* const sources = targets + block.run;

@@ -17,12 +17,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 struct derived_call;
 
-/// A functor over rows.
+/// A functor as a function over rows, without its types.
 struct row_call {
     row_function run = nullptr;
     const void* functor = nullptr;
-    /// For a functor of the application that has derivative(): its derivative by an argument. @throws what derivative()
-    /// throws
+    /// For a functor of the application that has derivative(): returns the derivative by an argument. @throws what
+    /// derivative() throws
     derived_call (*derivative)(const void* functor, std::size_t argument) = nullptr;
     identity_function identity = nullptr;
 };
@@ -43,7 +43,7 @@ constexpr std::string_view name_of_functor() {
     }
 }
 
-/// Rows of a functor as an argument of ep::map or ep::join, of which those are numbers whose bits are set in Numbers.
+/// The row_call of a functor that is given to ep::map or ep::join. Arguments whose bits are set in Numbers are numbers.
 template <unsigned Numbers, class Value, class... T, class Function>
 row_call call_of(const Function& function) {
     row_call made{row_function_of<Numbers, Function, Value, T...>(), state_of(function)};

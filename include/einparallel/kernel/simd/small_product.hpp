@@ -21,18 +21,18 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <Element T>
 class small_product {
 public:
-    static constexpr index longest = 64;  ///< of m, n and k
+    static constexpr index longest = 64;  ///< largest m, n and k
 
-    /// Memory for tables of offsets: of the one matrix and the other along each index, and of steps along k.
+    /// How many numbers the tables have: offsets along each index in both of its matrices, and the steps along k.
     static std::size_t tables_of(const gemm_axes& axes) {
         return std::size_t(2 * (axes.m.size + axes.n.size + 2 * axes.k.size));
     }
     static constexpr std::size_t largest_tables = std::size_t(8 * longest);
 
-    /// @param tables  uninitialised memory for so many numbers
-    /// @param batch  vectors hold points of the batch, along which all three matrices are contiguous, and columns are
-    ///               evenly apart
-    /// Axes, scale and tables must outlive this. C is not read unless `add`.
+    /// @param tables  uninitialised memory for tables_of(axes) numbers
+    /// @param batch  true: vectors hold points of the batch, all three matrices are contiguous along it, and columns
+    /// are evenly apart
+    /// Axes, scale and tables must outlive this object. C is not read unless `add`.
     small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool batch = false)
         : axes_(axes),
           scale_(scale),
@@ -64,7 +64,8 @@ public:
         }
     }
 
-    /// The products at `points` points, so many elements apart.
+    /// Computes the products at `points` points. From one point to the next, A, B and C move by these steps, in
+    /// elements.
     void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
         if (run_ != nullptr) {
             small_call call = small_;
@@ -129,7 +130,7 @@ private:
     bool add_;
     small_call small_;
     void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
-    // Offsets in the one matrix and in the other.
+    // Offsets in one matrix and in the other.
     index* a_rows_;
     index* b_columns_;
     index* a_along_;

@@ -16,21 +16,21 @@ constexpr index rounded_up(index count, index step) {
     return (count + step - 1) / step * step;
 }
 
-/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
-/// functions need beside their arguments: a scale, functors.
+/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is what the
+/// functions need besides their arguments: a scale, functors.
 struct tile_kernel {
     index rows = 0;
     index columns = 0;
-    index lanes = 1;          ///< columns that must be neighbours in C for `run` to write them
-    std::size_t a_bytes = 0;  ///< of one packed element of A; and so on
-    std::size_t b_bytes = 0;
-    std::size_t a_element = 0;  ///< of one element in memory
+    index lanes = 1;            ///< columns that must be neighbours in C for `run` to write them
+    std::size_t a_bytes = 0;    ///< bytes of a packed element of A
+    std::size_t b_bytes = 0;    ///< bytes of a packed element of B
+    std::size_t a_element = 0;  ///< bytes of an element of A in memory
     std::size_t b_element = 0;
     std::size_t c_element = 0;
-    index row_step = 1;
+    index row_step = 1;  ///< `run` computes a multiple of this many rows
 
-    /// C(high × columns) (⊕)= A · B on packed micro-panels. Computes rows up to a multiple of row_step, the last of
-    /// which are copies of row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at
+    /// C(high × columns) (⊕)= A · B on packed micro-panels. It computes a multiple of row_step rows; those beyond row
+    /// high − 1 are copies of it. Row i of C is at c + row_offsets[i], and vector v of this row, `lanes` columns, at
     /// vector_offsets[v] from there.
     void (*run)(const void* context, index depth, index high, const void* a, const void* b, void* c,
                 const index* row_offsets, const index* vector_offsets, bool add) = nullptr;
@@ -40,12 +40,13 @@ struct tile_kernel {
     void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
                     const index* column_offsets, index wide, bool add) = nullptr;
     const void* context = nullptr;
-    /// The same without packing A, whose rows meet packed micro-panels of B; null where there is none.
+    /// Like `run`, but reads A in place, where it is not packed, and B in packed micro-panels; null for kernels that
+    /// cannot.
     /// @pre columns >= lanes; where `add`, columns is a multiple of lanes
     void (*run_in_place)(const small_call& block, const void* a, const void* b, void* c, bool add) = nullptr;
 };
 
-/// tile_kernel::scatter, where the context is a Context, whose `reduce` is ⊕.
+/// A tile_kernel::scatter whose context is a Context, which has ⊕ as `reduce`.
 template <class Out, class Context>
 void scatter_tile(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
                   const index* column_offsets, index wide, bool add) {

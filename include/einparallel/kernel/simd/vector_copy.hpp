@@ -1,6 +1,6 @@
 // Copies tiles of strided memory, transposed in registers where the two sides are contiguous along different indices,
 // and copies runs past the caches. Compiled for every instruction set: this header includes itself once for each,
-// through for_instruction_sets.hpp. Behind that, the functions for elements of so many bytes on this processor.
+// through for_instruction_sets.hpp. Chooses the functions for an element size on this processor.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_COPY)
@@ -25,12 +25,12 @@ inline bool consecutive(const index* offsets, index count) {
     return true;
 }
 
-/// One side of a tile: where each of its positions lies, on what is written and on what is read.
+/// The columns or the rows of a tile: where each of them lies in the memory written, and in the memory read.
 struct tile_side {
     const index* into = nullptr;
     const index* from = nullptr;
     index count = 0;
-    index run = 1;  ///< positions that lie side by side, run after run, on the side that counts
+    index run = 1;  ///< positions that lie side by side: of columns where they are written, of rows where they are read
 
     /// How many positions from `at` on lie side by side.
     [[nodiscard]] index together(index at) const { return std::min(run - at % run, count - at); }
@@ -42,10 +42,10 @@ struct tile_side {
 struct copy_tile {
     tile_side columns;
     tile_side rows;
-    index unit = 1;         ///< bytes that offsets count
-    std::size_t bytes = 0;  ///< of an element, where no function for it knows them
-    bool streams = false;   ///< writes past the caches; every row has into at the same offset in a cache line
-    index next = 0;         ///< bytes from what this tile reads to what the next one will
+    index unit = 1;         ///< bytes that an offset of 1 stands for
+    std::size_t bytes = 0;  ///< bytes of an element, for functions that serve any size
+    bool streams = false;   ///< writes past the caches; all rows are written from the same offset in a cache line on
+    index next = 0;         ///< bytes from the memory that this tile reads to the memory that the next tile reads
 };
 
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
@@ -65,20 +65,20 @@ inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count
     __builtin_memcpy(into, from, count);
 }
 
-/// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
+/// Outputs from this many bytes on are written past the caches, which they would outgrow. memcpy does the same.
 inline constexpr index streamed_bytes = index{16} << 20;
 
 /// Orders what was written past the caches before what this thread writes next.
 EINPARALLEL_INLINE void end_streaming();
 
-/// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
-/// vectors than AVX2's move no more through the memory's pins.
+/// The functions that copy elements of a size with the widest instructions of this processor that pay. Vectors wider
+/// than those of AVX2 do not: they move no more bytes through the pins of the memory.
 struct copy_functions {
     void (*copy)(std::byte*, const std::byte*, const copy_tile&) = nullptr;
     void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
     index lanes = 1;  ///< elements of a vector
 
-    /// @param shortest run of a side: longer vectors than that are of no use
+    /// @param shortest elements of the shortest run of a side; longer vectors are of no use
     EINPARALLEL_INLINE static copy_functions best(index element_bytes, index shortest);
 
 private:
@@ -115,8 +115,8 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr auto bytes = index(sizeof(T));
     static constexpr index line = 64 / bytes;
 
-    /// Columns that are contiguous on both sides go row by row. Of the others whole cache lines are written wherever
-    /// the columns fill them, a line in one go, and as many rows of memory are read side by side as a line has
+    /// Copies columns that are contiguous on both sides row by row. Transposes other columns: wherever they fill cache
+    /// lines, it writes a whole line at once. For that it reads as many stretches of memory side by side as a line has
     /// elements: few enough for the processor to fetch ahead along each.
     static void copy(std::byte* into, const std::byte* from, const copy_tile& tile) {
         const tile_side& columns = tile.columns;
@@ -144,7 +144,7 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// A run of bytes; whole lines of the output go past the caches.
+    /// Copies a run of bytes. Whole cache lines of the output are written past the caches.
     EINPARALLEL_DETAIL_TARGET static void stream(std::byte* into, const std::byte* from, std::size_t count) {
         const std::size_t missing = (64 - reinterpret_cast<std::uintptr_t>(into) % 64) % 64;
         std::size_t at = missing < count ? missing : count;
@@ -164,7 +164,8 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    /// Lanes of x and y (counted on) that come to lane `lane` of the one and of the other in a step of a transposition.
+    /// The lanes that a step of a transposition moves to lane `lane` of x (low) and of y (high). Lanes of y are counted
+    /// behind those of x.
     template <index Step>
     static constexpr int low(index lane) {
         return int((lane & Step) == 0 ? lane : lanes + lane - Step);
@@ -173,8 +174,8 @@ private:
     static constexpr int high(index lane) {
         return int((lane & Step) == 0 ? lane + Step : lanes + lane);
     }
-    /// What lies `Step` lanes to the right in x is exchanged for what lies there in y. The lanes are written out
-    /// because nvcc expands no pack in the arguments of a builtin.
+    /// Exchanges every lane of x whose number has the bit `Step` with the lane of y that lies `Step` lanes before it.
+    /// The lanes are written out because nvcc expands no pack in the arguments of a builtin.
     template <index Step>
     EINPARALLEL_DETAIL_TARGET static void exchange(vector& x, vector& y) {
         const vector before = x;
@@ -204,7 +205,7 @@ private:
             }
         }
     }
-    /// Reads `lanes` rows at from + offsets[…] and makes columns of them.
+    /// Reads `lanes` rows at from + offsets[…] and transposes them to columns.
     EINPARALLEL_DETAIL_TARGET static void read_transposed(vector (&block)[lanes], const T* from, const index* offsets) {
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < lanes; ++row) {
             block[row] = *reinterpret_cast<const loose*>(from + offsets[row]);
@@ -221,10 +222,10 @@ private:
         }
     }
 
-    /// Copies columns from `at` on, `Width` at a time, as long as these are neighbours on both sides, half a kibibyte
-    /// of a row at most, and asks for rows ahead of their turn: processors fetch ahead along one stretch of memory, not
-    /// across many. The last ones of a run go over some columns again.
-    /// @return how many they are
+    /// Copies columns from `at` on, `Width` at a time, as long as these are neighbours on both sides, and at most 512
+    /// bytes of a row. Prefetches rows ahead: processors fetch ahead along one stretch of memory, not across many. The
+    /// last `Width` columns of a run may include some that were copied before.
+    /// @return how many columns are copied
     template <index Width>
     EINPARALLEL_DETAIL_TARGET static index contiguous(std::byte* into, const std::byte* from, const copy_tile& tile,
                                                       index at) {
@@ -260,7 +261,8 @@ private:
         return end - at;
     }
 
-    /// Columns side by side, fewer than a line of them; `before` of those before them may be written again.
+    /// Copies columns that lie side by side, less than a cache line. `before` of the columns before them may be written
+    /// again.
     static void narrow(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index count,
                        index before) {
         if (count > 0 && before + count >= lanes) {
@@ -280,8 +282,8 @@ private:
         }
     }
 
-    /// `width` columns that are written side by side, (Vectors - 1) · lanes + 1 to Vectors · lanes of them: the last
-    /// vector goes over some again.
+    /// Copies `width` columns that are written side by side: (Vectors - 1) · lanes + 1 to Vectors · lanes of them. The
+    /// last vector may write some of them again.
     template <index Vectors>
     EINPARALLEL_DETAIL_TARGET static void transpose(std::byte* into, const std::byte* from, const copy_tile& tile,
                                                     index column, index width, bool streams) {

@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// For Half, one of half_elements, with the instructions of Set.
+/// Conversions of Half, one of half_elements, with the instructions of Set.
 template <class Half, instruction_set Set>
 struct vector_half;
 
@@ -41,7 +41,7 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef std::int32_t integers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef std::uint16_t shorts __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES / 2)));
     typedef bits_type stored __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES / 4 * sizeof(bits_type))));
-    /// From a half's sign to a float's.
+    /// Bits by which a half's sign is shifted to become a float's.
     static constexpr auto sign_shift = unsigned(32 - 8 * sizeof(bits_type));
 
     EINPARALLEL_DETAIL_TARGET static words words_of(const vector& x) {
@@ -133,14 +133,16 @@ struct vector_half<Half, instruction_set::EINPARALLEL_DETAIL_SET> {
             into[at] = x[at];
         }
     }
-    /// Rows of `width` halves at offsets, to others.
+    /// Converts rows of `width` halves at the offsets `from_rows` to rows of floats at the offsets `into_rows`.
     EINPARALLEL_DETAIL_TARGET static void widen_rows(float* into, const index* into_rows, const Half* from,
                                                      const index* from_rows, index rows, index width) {
         for (index row = 0; row < rows; ++row) {
             widen(into + into_rows[row], from + from_rows[row], width);
         }
     }
-    /// Words of neighbours in two rows of `count` halves, whole vectors of them; without a second row its halves are 0.
+    /// Makes words of two halves each, from the rows `low` and `high` of `count` halves. Where `high` is null, its
+    /// halves are 0.
+    /// @pre `count` is a multiple of `lanes`
     EINPARALLEL_DETAIL_TARGET static void interleave(std::uint32_t* into, const Half* low, const Half* high,
                                                      index count) {
         for (index at = 0; at < count; at += lanes) {

@@ -1,6 +1,6 @@
-// The innermost block of ⊕ over f(x, y) on packed operands. Maxima and minima are one instruction, which loses NaNs,
-// and the processor's word on whether there were any. Compiled for every instruction set: this header includes itself
-// once for each, through for_instruction_sets.hpp.
+// The innermost block of ⊕ over f(x, y) on packed operands. A maximum or minimum is one instruction, which loses NaNs;
+// a flag of the processor then says whether there were any. Compiled for every instruction set: this header includes
+// itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_JOIN)
@@ -19,12 +19,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-// Without optimisation a compiler may compare by instructions that say nothing of a NaN.
+// Without optimisation a compiler may compare with instructions that do not raise the flag for a NaN.
 #if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__) && defined(__OPTIMIZE__)
 #define EINPARALLEL_DETAIL_INVALID_FLAG
 
-/// The larger or smaller number in one instruction. Of a number and a NaN either, and the processor raises its flag of
-/// invalid operations.
+/// The larger or smaller number in one instruction. Of a number and a NaN it returns either, and the processor raises
+/// its flag of invalid operations.
 template <op_code Code>
 struct quick_extreme {
     template <class T>
@@ -33,8 +33,8 @@ struct quick_extreme {
     }
 };
 
-/// Lowers that flag of this thread for as long as this lives, and keeps it from becoming a signal; one that was up is
-/// up again afterwards.
+/// Clears the flag of invalid operations of this thread, and keeps it from becoming a signal, as long as this object
+/// lives. If the flag was raised before, it is raised again afterwards.
 class invalid_flag {
 public:
     invalid_flag() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr((before_ & ~up) | quiet); }
@@ -42,13 +42,13 @@ public:
     invalid_flag& operator=(const invalid_flag&) = delete;
     ~invalid_flag() { __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~quiet) | (before_ & (up | quiet))); }
 
-    /// Whether one of the operations whose results lie there raised it.
+    /// Whether an operation whose results lie at `results` raised the flag.
     [[nodiscard]] bool raised_by(const void* results) const {
         __asm__ volatile("" : : "r"(results) : "memory");  // they are all done before the flag is read
         return (__builtin_ia32_stmxcsr() & up) != 0;
     }
 
-    /// False under emulators that keep no such flag: tried once, on a NaN.
+    /// False under emulators that keep no such flag. This is tried once, with a NaN.
     static bool works() {
         static const bool found = [] {
             const invalid_flag flag;
@@ -68,11 +68,11 @@ private:
     unsigned before_;
 };
 
-/// A maximum or minimum of the library's own.
+/// True for a maximum or minimum of the library.
 template <class Functor>
 inline constexpr bool is_extreme = Functor::code == op_code::larger || Functor::code == op_code::smaller;
 
-/// The functor that is tried first: its quick form, where it has one.
+/// The functor that is tried first: its quick form, where there is one, else `functor` itself.
 template <class Functor>
 constexpr decltype(auto) quick(const Functor& functor) {
     if constexpr (is_extreme<Functor>) {
@@ -82,7 +82,7 @@ constexpr decltype(auto) quick(const Functor& functor) {
     }
 }
 
-/// Both functors are the library's own, which leave the flag as it is, and one of them has a quick form.
+/// True where both functors are the library's, which leave the flag as it is, and one of them has a quick form.
 template <class Reduce, class Function, class... T>
 constexpr bool has_quick_form() {
     if constexpr (has_op_code<Reduce> && has_op_code<Function>) {
@@ -94,7 +94,7 @@ constexpr bool has_quick_form() {
 }
 #endif
 
-/// The functors of a join: what a tile kernel's context points to.
+/// The functors of a join. The context of its tile kernel points to them.
 template <class Reduce, class Function>
 struct join_functors {
     const Reduce& reduce;
@@ -107,7 +107,7 @@ inline constexpr std::size_t widest_of = [] {
     return sizeof(Out) < operands ? operands : sizeof(Out);
 }();
 
-/// Columns of a tile: two vectors of the widest type, but no less than one of results.
+/// Columns of a tile: two vectors of the widest type, but at least 16 bytes of results.
 template <class Out, class A, class B, std::size_t Bytes>
 inline constexpr index join_columns = [] {
     const std::size_t of_widest = 2 * Bytes / widest_of<Out, A, B>;
@@ -115,7 +115,8 @@ inline constexpr index join_columns = [] {
     return index(of_widest < of_results ? of_results : of_widest);
 }();
 
-/// Micro-kernel for functors on scalars, which the compiler vectorises: blocks of constant length, private sums.
+/// A micro-kernel for functors on scalars. The compiler vectorises it, because its blocks have constant lengths and its
+/// sums are private.
 template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
 struct vector_join;
 
@@ -135,7 +136,8 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
     static constexpr std::size_t widest = widest_of<Out, A, B>;
     static constexpr index columns = join_columns<Out, A, B, EINPARALLEL_DETAIL_BYTES>;
 
-    /// What a term is added to may be fused with it; where terms are compared, they are as they would be elsewhere.
+    /// For a sum, adding a term may be fused with computing it. For other ⊕ nothing is fused: terms are compared, and
+    /// must have the values that they have elsewhere.
     static constexpr auto kernel() {
         if constexpr (std::is_same_v<Reduce, op::sum_type>) {
             return &run_fused;

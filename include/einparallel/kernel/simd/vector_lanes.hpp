@@ -25,7 +25,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// For float and double with the instructions of Set.
+/// Vectors of float and double with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_lanes;
 
@@ -54,10 +54,10 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr integer bias = std::numeric_limits<T>::max_exponent - 1;
     static constexpr integer sign_bit = std::numeric_limits<integer>::min();
     static constexpr natural bits_of_infinity = natural(2 * bias + 1) << mantissa;
-    /// Added to a number, it leaves the nearest integer in the lowest bits.
+    /// Once it is added to a number, the lowest bits of the sum are the nearest integer.
     static constexpr T rounding = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
 
-    /// f of x, or of x and y, computed in double.
+    /// f(x, y), computed in double.
     template <class Function>
     EINPARALLEL_DETAIL_TARGET static vector in_double(vector x, vector y, const Function& f) {
         if constexpr (sizeof(T) == 8) {
@@ -83,7 +83,8 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 #endif
         return x / y;
     }
-    /// √x. By name, since std::sqrt may set errno, for which compilers take it element by element.
+    /// √x. It calls the instruction by name: std::sqrt may set errno, so that compilers would compute it element by
+    /// element.
     EINPARALLEL_DETAIL_TARGET static vector root(vector x) {
 #if EINPARALLEL_DETAIL_ROOTS
         typedef double doubles __attribute__((vector_size(32)));  // nvcc wants types that do not depend on T
@@ -113,7 +114,7 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         return sum;
     }
-    /// The nearest whole number, up to 2^(mantissa − 1).
+    /// The whole number nearest to x, where |x| is at most 2^(mantissa − 1).
     EINPARALLEL_DETAIL_TARGET static vector rounded(vector x) {
         return kept(kept(x + rounding) - rounding);
     }
@@ -121,7 +122,7 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         EINPARALLEL_DETAIL_OPAQUE(value);
         return value;
     }
-    /// The upper half of the digits.
+    /// x with only the upper half of its digits.
     EINPARALLEL_DETAIL_TARGET static vector high(vector x) {
         return number(bits(x) & (~integer{0} << ((mantissa + 2) / 2)));
     }
@@ -131,14 +132,14 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     EINPARALLEL_DETAIL_TARGET static vector with_sign(vector size, vector x) {
         return number(bits(size) | (bits(x) & sign_bit));
     }
-    // Comparisons are such that what is no number stays.
+    // Comparisons are written so that NaN stays NaN.
     EINPARALLEL_DETAIL_TARGET static vector at_most(vector x, T limit) {
         return x > limit ? vector{} + limit : x;
     }
     EINPARALLEL_DETAIL_TARGET static vector at_least(vector x, T limit) {
         return x < limit ? vector{} + limit : x;
     }
-    /// All bits where one of a positive normal number's is not given.
+    /// All bits set in lanes that do not have the bits of a positive normal number, else 0.
     EINPARALLEL_DETAIL_TARGET static integers outside(integers value) {
         constexpr natural smallest = natural{1} << mantissa;
         return same_bits<naturals>(value) - smallest >= bits_of_infinity - smallest ? integers{} - 1 : integers{};
@@ -153,13 +154,13 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         return all != 0;
     }
 
-    /// x · 2^whole in two factors, each of which is a normal number.
+    /// x · 2^whole, by two factors that are both normal numbers.
     EINPARALLEL_DETAIL_TARGET static vector scaled(vector x, vector whole) {
         const vector half = kept(whole * T(0.5) + rounding);
         const vector other = kept((whole - kept(half - rounding)) + rounding);
         return kept(x * power_of_two(unsigned_bits(half))) * power_of_two(unsigned_bits(other));
     }
-    /// 2^k where the lowest bits are those of k.
+    /// 2^k, where the lowest bits of the argument are those of k.
     EINPARALLEL_DETAIL_TARGET static vector power_of_two(naturals lowest_bits) {
         return number((lowest_bits << mantissa) + (natural(bias) << mantissa));
     }

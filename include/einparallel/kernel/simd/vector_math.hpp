@@ -19,12 +19,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// vector_math has the function of this op_code for T.
+/// True where vector_math has the function of this op_code for T.
 template <op_code Code, class T>
 inline constexpr bool has_vector_math =
     (std::is_same_v<T, float> || std::is_same_v<T, double>)&&operation_of(Code).in_vectors;
 
-/// For float and double with the instructions of Set.
+/// Elementary functions for float and double with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_math;
 
@@ -55,9 +55,9 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using naturals = typename code::naturals;
     using vector = typename code::vector;
 
-    /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be x or y, element for element; y is null for functions of one
-    /// argument. Within 2 units in the last digit: exp, expm1, log, log1p, logaddexp, power, erf, sigmoid; within 4:
-    /// tanh, sin, cos, silu, gelu.
+    /// into[i] = f(x[i]) or f(x[i], y[i]). `into` may be the same memory as x or y; y is null for functions of one
+    /// argument. Errors are within 2 units in the last digit for exp, expm1, log, log1p, logaddexp, power, erf and
+    /// sigmoid, and within 4 for tanh, sin, cos, silu and gelu.
     /// @pre has_vector_math<Code, T>
     template <op_code Code>
     [[gnu::noinline]] EINPARALLEL_DETAIL_TARGET static void row(T* into, const T* x, const T* y, index count) {
@@ -142,8 +142,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return scaled(T(1) + expm1_of_small(rest), whole);
     }
 
-    /// 2^k (exp(r) − 1) + (2^k − 1), with the sign of x at 0 too. Beyond 40 the last 1 makes no difference, or all of
-    /// it.
+    /// exp(x) − 1 as 2^k (exp(r) − 1) + (2^k − 1), with the sign of x even at 0. Beyond ±40 it is exp(x) − 1 as
+    /// written: there one of the two terms makes no difference.
     EINPARALLEL_DETAIL_TARGET static vector exponential_less_one(vector x) {
         vector whole;
         const vector less_one = expm1_of_small(reduced(at_least(at_most(x, T(40)), T(-40)), whole));
@@ -162,7 +162,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return with_sign(quotient(twice, twice + T(2)), x);
     }
 
-    /// 1 / (1 + exp(−x)), or times x. The factor x comes before the last scaling, which may underflow.
+    /// 1 / (1 + exp(−x)), or x times this. The factor x comes before the last scaling, which may underflow.
     template <bool TimesArgument>
     EINPARALLEL_DETAIL_TARGET static vector logistic(vector x) {
         const vector down = at_least(-absolute(x), constants::lowest);
@@ -180,7 +180,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         }
     }
 
-    /// log(x) + a small rest. x = 2^k (1 + f) and log(1 + f) = 2 atanh(s) = f − s (f − …) with s = f / (2 + f).
+    /// log(x) + `rest`, which is small. x = 2^k (1 + f) and log(1 + f) = 2 atanh(s) = f − s (f − …) with s = f / (2 +
+    /// f).
     EINPARALLEL_DETAIL_TARGET static vector logarithm(vector x, integers& rare, vector rest = vector{}) {
         rare |= outside(bits(x));
         vector exponent;
@@ -191,7 +192,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return exponent * constants::ln_two_high + (f - (correction - (exponent * constants::ln_two_low + rest)));
     }
 
-    /// log u + c / u of the sum u of 1 and x, and of c, what it has lost; with the sign of x at 0 too.
+    /// log(1 + x) as log u + c / u, where u is 1 + x rounded, and c is what the rounding has lost. It has the sign of x
+    /// even at 0.
     EINPARALLEL_DETAIL_TARGET static vector logarithm_of_one_and(vector x) {
         const vector sum = kept(T(1) + x);
         const vector lost = x >= T(1) ? T(1) - kept(sum - x) : x - kept(sum - T(1));
@@ -199,7 +201,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return with_sign(absolute(logarithm(sum, known, lost / sum)), x);
     }
 
-    /// log(exp(x) + exp(y)); of equal ones, infinities among them, x + log 2.
+    /// log(exp(x) + exp(y)). For equal x and y, even infinite ones, it is x + log 2.
     EINPARALLEL_DETAIL_TARGET static vector logarithm_of_two(vector x, vector y) {
         const vector larger = x < y ? y : x;
         const vector difference = x == y ? vector{} : x < y ? x - y : y - x;
@@ -207,8 +209,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return difference == difference ? value : difference;
     }
 
-    /// sin or cos of |x| <= 2^20: its distance from the nearest multiple of π/2, which is subtracted in terms whose
-    /// products with up to 20 bits are exact.
+    /// sin or cos for |x| <= 2^20, by the distance of |x| from the nearest multiple of π/2. The multiple is subtracted
+    /// in terms whose products with up to 20 bits are exact.
     template <bool Cosine>
     EINPARALLEL_DETAIL_TARGET static vector circular(vector x, integers& rare) {
         const vector size = absolute(x);
@@ -233,7 +235,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return number(bits(value) ^ (sign & sign_bit));
     }
 
-    /// 1 − 2 Φ(−√2 |x|) where |x| >= 1.
+    /// erf(x). Where |x| >= 1 its size is 1 − 2 Φ(−√2 |x|).
     EINPARALLEL_DETAIL_TARGET static vector error_function(vector x) {
         const vector size = at_most(absolute(x), constants::erf_limit);
         const vector w = size * T(0x1.6a09e667f3bcdp+0);
@@ -241,8 +243,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return with_sign(size < T(1) ? small_error_function(size) : T(1) - twice, x);
     }
 
-    /// x Φ(x) = x − x Φ(−x), where Φ(−w) = exp(−w²/2) P(t) / (1 + 2 w). Half of w² is a² / 2, which is exact for the
-    /// upper half a of w's digits, and a small rest. Near 0, Φ(x) = (1 + erf(x / √2)) / 2 has fewer roundings.
+    /// x Φ(x) = x − x Φ(−x), where Φ(−w) = exp(−w²/2) P(t) / (1 + 2 w). Here w²/2 is a²/2 and a small rest; a is the
+    /// upper half of the digits of w, so that a²/2 is exact. Near 0, Φ(x) = (1 + erf(x / √2)) / 2 has fewer roundings.
     EINPARALLEL_DETAIL_TARGET static vector gaussian_unit(vector x) {
         const vector w = at_most(absolute(x), constants::gelu_limit);
         const vector upper = high(w);
@@ -259,8 +261,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return undefined_below(w < T(0.625) ? near : far, x);
     }
 
-    /// exp2(y log2 |x|), and the sign of x where y is odd. In double the logarithm has a second term, of the digits
-    /// that a large result needs; float has it in double.
+    /// x^y as exp2(y log2 |x|), with the sign of x where y is odd. For double the logarithm has a second term with the
+    /// digits that a large result needs; for float it is computed in double.
     EINPARALLEL_DETAIL_TARGET static vector power(vector x, vector y, integers& rare) {
         const integer large = ((bias + mantissa - 2) << mantissa);
         const integers size = bits(absolute(x));
@@ -326,7 +328,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         return x + kept(x * polynomial(constants::erf, x * x));
     }
 
-    /// As −∞ · 0 where x is −∞, otherwise the value.
+    /// NaN where x is −∞, as −∞ · 0 is; otherwise `value`.
     EINPARALLEL_DETAIL_TARGET static vector undefined_below(vector value, vector x) {
         return x < std::numeric_limits<T>::lowest() ? vector{} + std::numeric_limits<T>::quiet_NaN() : value;
     }

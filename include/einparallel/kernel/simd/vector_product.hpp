@@ -17,17 +17,17 @@ template <class T>
 struct product_plane {
     index rows = 0;
     index columns = 0;
-    index z_row = 0;
+    index z_row = 0;  ///< elements from a row of z to the next
     index x_row = 0;
     index y_row = 0;
-    bool x_moves = false;  ///< along j
+    bool x_moves = false;  ///< x is contiguous along j; false: it is constant along j
     bool y_moves = false;
     bool add = false;
-    bool streams = false;  ///< every row of z is on a cache line, and z outgrows the caches
+    bool streams = false;  ///< z outgrows the caches and is written past them; each of its rows begins on a cache line
     T scale = T(1);
 };
 
-/// For real T with the instructions of Set.
+/// Products and dot products for real T with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_product;
 
@@ -39,7 +39,7 @@ struct vector_product;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Dot products of one row and of `rows` at once (vector_product::dots), of operands that may be halves.
+/// Functions for the dot product of one row, and of `rows` rows at once (vector_product::dots). Operands may be halves.
 template <class T>
 struct dot_functions {
     using function = void (*)(index count, const void* x, index x_row, const void* y, index y_row, T* into);
@@ -89,7 +89,7 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
 
-    /// The plane is copied first: for all the compiler knows stores may write to it.
+    /// Computes a plane. It is copied first: for all the compiler knows stores may write to it.
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         const product_plane<T> own = plane;
@@ -138,9 +138,9 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// Σ x·y of `count` neighbours, of Rows rows at once, which lie x_row and y_row apart: memory answers several
-    /// streams faster than one. The order of summation does not depend on x_row and y_row.
-    /// Halves are read as floats.
+    /// Dot products of `count` contiguous elements, for Rows rows at once: memory answers several streams faster than
+    /// one. The rows lie x_row and y_row elements apart; the order of summation does not depend on these. Halves are
+    /// read as floats.
     template <int Rows, class X, class Y>
     EINPARALLEL_DETAIL_TARGET static void dots(index count, const X* x, index x_row, const Y* y, index y_row, T* into) {
         constexpr int chains = 8 / Rows;
@@ -182,8 +182,8 @@ struct vector_product<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    /// Of halves a step reads too few bytes for the processor to fetch as far ahead as the memory is fast. Behind a
-    /// short row that is among the next rows: what lies between them may be another block's.
+    /// Prefetches halves: a step reads too few bytes of them for the processor to fetch far enough ahead. For short
+    /// rows it prefetches the next rows, because memory between rows may belong to another block.
     template <int Rows, class X>
     static void ask_ahead(const X* x, index row, index count) {
         if constexpr (is_half<X> && Rows > 1) {

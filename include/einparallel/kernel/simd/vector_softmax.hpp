@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// For float and double with the instructions of Set.
+/// The passes of a softmax for float and double with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_softmax;
 
@@ -36,7 +36,7 @@ struct vector_softmax<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using vector = typename code::vector;
     static constexpr index lanes = code::lanes;
 
-    /// The largest of a row; no number where one of it is none.
+    /// The largest element of a row; NaN where an element is NaN.
     EINPARALLEL_DETAIL_TARGET static T largest(const T* x, index count) {
         vector most = vector{} + x[0];
         vector none{};  // 1 in lanes that had no number; conditions stay in ?:, where nvcc takes vectors

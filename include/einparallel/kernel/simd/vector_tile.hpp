@@ -31,20 +31,20 @@ struct small_call {
     const index* a_rows = nullptr;
     const small_step* along = nullptr;
     const index* c_rows = nullptr;
-    const void* scale = nullptr;  ///< of the elements' type
-    index b_gap = 0;              ///< between two vectors of columns of B and the next two
-    index ahead = 0;              ///< rows of A, contiguous, are asked for so many rows before they are read; 0: not
-    index even = 1;               ///< steps are evenly apart in stretches of so many: even_steps(along, k)
+    const void* scale = nullptr;  ///< one number of the elements' type
+    index b_gap = 0;              ///< elements between two vectors of columns of B and the next two
+    index ahead = 0;              ///< contiguous rows of A are prefetched this many rows before they are read; 0: never
+    index even = 1;               ///< steps in each stretch where they are evenly apart: even_steps(along, k)
     index points = 1;
-    index a_point = 0;  ///< from one point to the next
+    index a_point = 0;  ///< elements from one point to the next
     index b_point = 0;
     index c_point = 0;
-    index b_column = 1;  ///< from one column to the next where it is a vector itself
+    index b_column = 1;  ///< elements from one column to the next, where a column is a vector of points
     index c_column = 1;
 };
 
-/// The length of the stretches, all of one length, in which steps are evenly apart. Never inlined: it is asked once for
-/// many steps.
+/// The number of steps in a stretch, if steps are evenly apart inside stretches of one length; else 1. Never inlined:
+/// it is called once for many steps.
 [[gnu::noinline]] inline index even_steps(const small_step* along, index count) {
     if (count < 2) {
         return 1;
@@ -65,7 +65,8 @@ struct small_call {
     return even;
 }
 
-/// Asks for some steps of rows, contiguous along them. Never inlined: called between vector kernels, which are many.
+/// Prefetches steps `first` to `last` of some rows, which are contiguous along the steps. Never inlined: many vector
+/// kernels call it.
 template <class T>
 [[gnu::noinline]] void ask_for(const T* a, const index* rows, index count, const small_step* first,
                                const small_step* last) {
@@ -77,7 +78,8 @@ template <class T>
     __asm__ volatile("");  // else calls are dropped: it has no effect
 }
 
-/// What a lane of a vector of T holds: T, of unsigned numbers, which wrap around; a byte for bool.
+/// The type of a lane in a vector of T: T itself, for integers the unsigned type, which wraps around, and for bool a
+/// byte.
 template <class T>
 struct lane_of : std::type_identity<T> {};
 template <std::integral T>
@@ -85,7 +87,7 @@ struct lane_of<T> : std::make_unsigned<T> {};
 template <>
 struct lane_of<bool> : std::type_identity<std::uint8_t> {};
 
-/// The micro-kernel for T with the instructions of Set; of bool, + is or and · is and.
+/// The micro-kernel for T with the instructions of Set. For bool, + is or and · is and.
 template <class T, instruction_set Set>
 struct vector_tile;
 
@@ -105,18 +107,18 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using lane = typename lane_of<T>::type;
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
     static constexpr index line = 64 / index(sizeof(T));
-    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;  ///< of a packed tile
+    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;  ///< rows of a packed tile
     static constexpr index row_step = rows % 3 == 0 ? rows / 3 : rows / 2;
     static constexpr index columns = 2 * lanes;
 
-    /// Vectors of fewer bytes too: rows shorter than a vector.
+    /// Vectors of Bytes bytes. They may be shorter than those of Set, for rows shorter than these.
     template <index Bytes>
     struct some_lanes {
         typedef lane vector __attribute__((vector_size(Bytes)));
         typedef lane loose __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
     };
 
-    /// sums[i][v] += A[i] · B[v], and one step further along A and B.
+    /// sums[i][v] += A[i] · B[v], and goes one step further along A and B.
     template <int Rows, int Vectors, index Bytes, bool Batch>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
         typename some_lanes<Bytes>::vector (&sums)[Rows][Vectors], const T* const (&rows_of_a)[Rows],
@@ -143,10 +145,11 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         __asm__("" : "+r"(along_a), "+r"(row_of_b));
     }
 
-    /// Rows rows times some columns, Vectors vectors of Bytes bytes at a time, at some points. Rows may be copies of
-    /// one another, and the last vector may overlap the one before. Few instructions surround the multiply-adds of a
-    /// small tile: what the compiler would compute again for every row is hidden from it. Rows at a + soon[row], unless
-    /// that is null, are asked for: processors fetch ahead along few stretches of memory.
+    /// Computes Rows rows and `width` columns of C, Vectors vectors of Bytes bytes at a time, at `points` points. Rows
+    /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
+    /// multiply-adds of a small tile: values that the compiler would compute again for every row are hidden from it.
+    /// Where `soon` is not null, rows at a + soon[row] are prefetched: processors fetch ahead along few stretches of
+    /// memory.
     template <int Rows, int Vectors, index Bytes, bool Batch = false>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tiles(const small_call& call, const T* a,
                                                                      const index* a_rows, const index* soon, const T* b,
@@ -221,12 +224,13 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// With vectors of Bytes bytes.
-    /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
+    /// Computes a small_call with vectors of Bytes bytes.
+    /// @pre n columns fill one vector, and at most two where Bytes is less than those of Set; where `add`, they fill
+    /// whole vectors
     template <index Bytes, bool Batch = false>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
-        // Of the widest vectors few shapes: few columns fill several.
+        // The widest vectors have few shapes, because few columns fill several of them.
         constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;   // rows, times one vector
         constexpr int odd_vectors = all_shapes ? 3 : 1;  // of an odd number of vectors, the last ones
@@ -278,9 +282,10 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// C(Rows × columns) (+)= scale · A · B, A packed depth-major in micro-panels of `rows`, B in micro-panels of
-    /// `columns`. Row i of C starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read
-    /// only where `add`. On a cache line, so that its speed does not depend on where the linker puts it (by 5 %).
+    /// C(Rows × columns) (+)= scale · A · B. A is packed depth-major in micro-panels of `rows`, B in micro-panels of
+    /// `columns`. Row i of C starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there. C is read
+    /// only where `add`. The function begins on a cache line, so that its speed does not depend on where the linker
+    /// puts it (by 5 %).
     template <int Rows>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tile(T scale, index depth, const T* a, const T* b, T* c,
                                                                     const index* row_offsets,
@@ -321,8 +326,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// The same for any number of rows up to `rows`; it computes a multiple of `row_step` of them, and writes those of
-    /// row_offsets that it computed.
+    /// tile() for any number of rows, `high`, up to `rows`. It computes a multiple of `row_step` rows, and writes all
+    /// that it computed at their row_offsets.
     static void run(T scale, index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
                     const index* vector_offsets, bool add) {
         const auto kernel = high > 2 * row_step ? &tile<int(rows)>

@@ -24,6 +24,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
+/// The tile kernel of a join with the instructions of a set chosen at run time.
 /// @pre supported(set); the functors outlive the kernel
 template <class Out, class Reduce, class Function, class A, class B>
 tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Function>& functors) {
@@ -43,26 +44,28 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
     });
 }
 
-/// … of a statement that is still to be named.
+/// An integer is divided by zero. Code that knows the statement adds its name.
 class integer_divided_by_zero : public error {
     using error::error;
 };
-/// @throws integer_divided_by_zero  where some are
+/// @throws integer_divided_by_zero  where `are_none_zero` is false
 EINPARALLEL_INLINE void check_divisors(bool are_none_zero);
 
-/// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
-/// @throws integer_divided_by_zero  behind the last element
+/// Z (⊕)= ⊕ of the steps' results. It is computed in tiles where the work has a tile kernel and there is something to
+/// reuse.
+/// @throws integer_divided_by_zero  after the last element is computed
 EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
 
-/// The work of a program. calls[c] are rows of its c-th instruction that calls something, where they are known;
-/// others are told by codes. @throws error for one that has no rows
+/// The work of a program. calls[c] has the rows of its c-th instruction that calls a functor, where these are known;
+/// the rows of other instructions follow from their codes. @throws error for an instruction that has no rows
 EINPARALLEL_INLINE join_work join_work_of(const op_program& program, std::span<const row_call> calls);
 
 /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
 EINPARALLEL_INLINE void combine_boxes(const row_reduction& reduction, index_span extents, void* into,
                                       index_span into_strides, const void* from, index_span from_strides);
 
-/// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
+/// True for functors that are computed in tiles, where a join has two operands. Elementary functions are computed in
+/// rows instead, which use vectors.
 template <class Function>
 inline constexpr bool has_tiles = !has_op_code<Function>;
 template <class Function>
@@ -80,11 +83,12 @@ template <class Tree>
 inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 
 /// Any ⊕ and ⊗ with their functors: Z[ℓZ] (⊕)= ⊕ f(x1, …, xr) over the labels that the output lacks. The functors are
-/// stored by value and called through a const reference. ⊕ is taken in any order and grouping; its identity is used
-/// only where there is nothing to aggregate. Where nothing is aggregated f alone is applied, and the output may be the
-/// same memory as operands whose strides per label are the output's.
+/// stored by value and called through a const reference. ⊕ is applied in any order and grouping. Its identity is used
+/// only where there is nothing to aggregate. Where no label is aggregated, f alone is applied, and the output may be
+/// the same memory as operands that have the output's stride along every label.
 /// `Reduce` has `template <class T> static constexpr T identity()` and `T operator()(T, T) const`.
-/// Work ∏ of all extents: no one-sided label is reduced before the join, since f need not distribute.
+/// The work is the product of all extents: labels of a single operand are not reduced before the join, since f need not
+/// distribute.
 template <class Out, class Reduce, class Function, class... In>
 struct functor_join : private not_copied {
     functor_join(Reduce by, Function called)
@@ -103,7 +107,7 @@ struct functor_join : private not_copied {
     Reduce reduce;
     Function function;
     join_functors<Reduce, Function> functors{reduce, function};
-    join_work work;  ///< refers to the others
+    join_work work;  ///< points to the other members
 };
 
 }  // namespace EINPARALLEL_DETAIL

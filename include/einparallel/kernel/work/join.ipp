@@ -72,7 +72,7 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
         steps.back().alone = alone;
         return made;
     }
-    // A chain goes on; the one before the last with the product of two sources that the last one is
+    // A chain goes on. Where the last step is only a product of two sources, the chain before it takes in this product.
     const std::size_t product = steps.back().first_source;
     row_name* const x = sources.data() + product;
     if (link <= op_link::subtract && is_chain(2) && steps.end()[-2].into == other && !keeps_other &&
@@ -104,7 +104,7 @@ EINPARALLEL_INLINE row_name row_program::push_arithmetic(op_code code, row_funct
 
 EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<const row_call> calls) {
     const std::vector<op_instruction>& all = program.instructions();
-    std::vector<std::vector<op_register>> sources(all.size());  // arguments of opaque ones as what they hand on
+    std::vector<std::vector<op_register>> sources(all.size());  // behind arguments of opaque ones: what they pass on
     std::vector<std::size_t> readers(all.size());
     for (std::size_t number = 0; number < all.size(); ++number) {
         sources[number] = sources_of(all, number);
@@ -153,7 +153,7 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
     return made;
 }
 
-/// Rows of ⊕ over what a program makes of the operands: each step is one call for a whole row.
+/// Computes rows of ⊕ over the results of a program. Each step is one call for a whole row.
 EINPARALLEL_INLINE class join_rows final : public row_worker {
 public:
     join_rows(const row_program& program, const row_reduction& reduction, void* output, const row_operands& operands,
@@ -215,7 +215,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
+    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, for the rows that steps write
 
     /// True for a program of one step that keeps no row between its sources and its results, and reads so many sources
     /// that writing past the caches is not worth a copy of the row.
@@ -223,7 +223,7 @@ private:
         return program.steps.size() == 1 && program.links.size() > 3 &&
                without_number(program.links[1]) != op_link::first;
     }
-    /// Rows beside the results and the operands.
+    /// Number of rows besides those of the results and the operands.
     static std::size_t rows_of(const row_program& program) { return std::max<std::size_t>(program.held.size(), 1); }
     static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
         index widest = std::max<index>(program.widest, reduction.bytes);
@@ -250,7 +250,7 @@ private:
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };
 
-/// A join of the blocks of calls like the one that it was made for.
+/// Computes a join for calls like the one that it was made for.
 EINPARALLEL_INLINE class join_contraction final : public prepared_call {
 public:
     join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {

@@ -1,5 +1,5 @@
 #pragma once
-// Elements of rows by their rank in them, the largest first, and where they stand.
+// The elements of a row by their rank in it, the largest first, and their positions.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
@@ -14,8 +14,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// z[i] = element number ranks[i] of a row of `length` elements, or its position there. Of equal elements the first
-/// comes first, NaN last. `positions` has room for the row. Work: length · log(largest rank).
+/// z[i] = the element of rank ranks[i] in a row of `length` elements, or its position there. The largest element has
+/// rank 0. Of equal elements the first comes first, NaN last. `positions` is memory for `length` numbers. Work: length
+/// · log(largest rank).
 struct ranked_row {
     void* z;
     index z_step;
@@ -53,10 +54,10 @@ void rank_row(const ranked_row& row) {
     }
 }
 
-/// Z[…, k] = element number ranks[k] of X[…, j].
+/// Z[…, k] = the element of rank ranks[k] among X[…, j], or its position.
 struct ranked_work {
-    element_type element;  ///< of X
-    element_type made;     ///< of Z
+    element_type element;  ///< element type of X
+    element_type made;     ///< element type of Z
     bool is_position = false;
     void (*row)(const ranked_row&) = nullptr;
 };
@@ -66,13 +67,13 @@ ranked_work ranked_work_of() {
     return {element_type_of<T>(), element_type_of<Out>(), Function::is_position, &rank_row<T, Function::is_position>};
 }
 
-/// What is wrong with so many elements of a row; empty where nothing is.
+/// Says what is wrong where `count` elements of a row of `length` elements are asked for; empty where nothing is.
 inline std::string too_many_ranks(index count, index length) {
     return count <= length ? "" : sentence({"ep::top_k: ", count, " elements are asked for, but rows have ", length});
 }
 
-/// The operands of a call are X and the ranks, 0, 1, 2, … or some of these; the output has their label where X has
-/// one that is contracted.
+/// Computes ranked_work. The operands of the call are X and the ranks: 0, 1, 2, …, or some of these. Where X has a
+/// label that is contracted, the output has the label of the ranks.
 EINPARALLEL_INLINE void run_ranked(const block_call& call, const ranked_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -41,7 +41,7 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked
     op_function function;
     function.name = work.is_position ? "place_of_largest" : "largest";
     program.call(function, work.made, work.made, read);
-    // Of a point of both labels; a comparison or so for each element of a row.
+    // For each pair of the two labels' values: about one comparison for each element of a row.
     const double operations = 4.0 / double(std::max<index>(count, 1));
     return std::make_shared<const kernel>(
         work, std::move(program), row_reduction{}, operations,

@@ -10,8 +10,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// `count` times: sums = sums ⊕ x, where there is an x, then z = sums, or z ⊕ sums, where there is a z; each time of
-/// `width` neighbours. `z` and `x` may be the same memory.
+/// Makes `count` steps on `width` contiguous elements each: sums = sums ⊕ x where x is not null, then z = sums, or z =
+/// z ⊕ sums if it `combines`, where z is not null. After a step, z and x move by z_step and x_step elements. `z` and
+/// `x` may be the same memory.
 using running_rows = void (*)(void* sums, void* z, const void* x, index count, index width, index z_step, index x_step,
                               bool combines);
 template <class T, class Op>
@@ -32,7 +33,7 @@ void run_rows(void* sums, void* z, const void* x, index count, index width, inde
     }
 }
 
-/// ⊕ of running sums.
+/// The ⊕ of running sums, and their element type.
 struct running_work {
     element_type element;
     row_reduction sum;
@@ -44,8 +45,9 @@ running_work running_work_of(const Op& op) {
     return {element_type_of<T>(), row_reduction_of<T>(op), &run_rows<T, Op>, reduction_of<Op>};
 }
 
-/// Z[t, …] (⊕)= ⊕ X[s, …] over s ≤ t, of the one operand of a call; `terms` is s, `sums` is t, which may be the same
-/// label. One pass over both. @pre the output does not overlap the operand, or is the same memory, label for label
+/// Z[t, …] (⊕)= ⊕ X[s, …] over s ≤ t, where X is the only operand of the call. `terms` is s and `sums` is t; both may
+/// be the same label. It takes one pass over X and Z. @pre the output does not overlap the operand, or is the same
+/// memory with the same stride along every label
 EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& work, label_id terms, label_id sums);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -54,7 +54,7 @@ EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const runni
         run_running(call, *of.as<running_work>(), row_loops::other_label(call.operands[0].labels, call.output.labels),
                     row_loops::other_label(call.output.labels, call.operands[0].labels));
     };
-    const double operations = 2.0 / double(std::max<index>(extent, 1));  // of a point of both labels
+    const double operations = 2.0 / double(std::max<index>(extent, 1));  // for each pair of the two labels' values
     return std::make_shared<const kernel>(work, op_program(work.by, {&work.element, 1}), work.sum, operations,
                                           contract);
 }

@@ -15,11 +15,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An index that is data: elements of an operand, which name positions of a dimension.
+/// An index that is data: the elements of an operand, the tokens, name positions along a dimension.
 struct data_index {
     element_type element;
-    index extent = 0;  ///< of the dimension, all of it
-    std::string name;  ///< of the dimension, in sentences
+    index extent = 0;  ///< extent of the whole dimension
+    std::string name;  ///< name of the dimension in error messages
 };
 
 /// z[into[i]] += x[from[i]], in this order.
@@ -33,10 +33,11 @@ void add_scattered(std::byte* z, const std::byte* x, const index* into, const in
     }
 }
 
-/// Z[ℓZ] (⊕)= Σ X[ℓX] · [token1[ℓ1] = v1] · [token2[ℓ2] = v2] · …, where what is multiplied by 0 is not looked at. The
-/// operands of a call are X, the tokens, then for each of them the indices along its v, ep::iota(v), of which the first
-/// says where the block of v begins. Where it `replaces`, Z is what the last operand is, but for the elements that
-/// tokens name, which become those of X: a call that combines has them in Z already and lacks that operand.
+/// Z[ℓZ] (⊕)= Σ X[ℓX] · [token1[ℓ1] = v1] · [token2[ℓ2] = v2] · …. Elements of X that are multiplied by 0 are not read.
+/// The operands of a call are X, then the tokens, then for each of these the indices along its v, ep::iota(v): the
+/// first index says where the block of v begins. Where the work `replaces`, Z equals the last operand, except for the
+/// elements that tokens name, which become elements of X. A call that combines lacks the last operand, because Z has
+/// its elements already.
 struct select_work {
     element_type element;
     row_reduction sum;
@@ -49,9 +50,9 @@ select_work select_work_of(std::vector<data_index> indices, bool replaces) {
     return {element_type_of<T>(), row_reduction_of<T>(op::sum), &add_scattered<T>, std::move(indices), replaces};
 }
 
-/// Work ∏ of the extents of all labels but v1, v2, ….
-/// @throws error, before anything is written, where a token is outside the dimension that it names a position of, or,
-/// where elements are replaced, names one twice
+/// Computes select_work. The work is the product of the extents of all labels except v1, v2, ….
+/// @throws error, before anything is written, where a token is outside its dimension, or where tokens name twice an
+/// element that is replaced
 EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -20,10 +20,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Indices of points at a time.
+/// Points that are visited at a time.
 inline constexpr index selected_together = 256;
 
-/// A select's loops: those of all labels but the ones that tokens choose, and what these move.
+/// The loops of a select over all labels that tokens do not choose, and the strides of the labels that they choose.
 EINPARALLEL_INLINE class select_loops {
 public:
     select_loops(const block_call& call, const select_work& work)
@@ -49,7 +49,7 @@ public:
         }
     }
 
-    /// Elements of the output are written once each, all of them.
+    /// True where all elements of the output are written, each of them once.
     [[nodiscard]] bool fills() const { return !in_output_ && !nest_.sum_empty && nest_.all_in_output(); }
     [[nodiscard]] bool empty() const { return nest_.output_empty || nest_.sum_empty; }
 
@@ -93,7 +93,8 @@ public:
                     " twice: say += to add up what is assigned to it");
     }
 
-    /// Copies (and writes 0 where the block does not have what is chosen) or adds.
+    /// Adds the chosen elements to the output, or copies them there. Where it copies and the block lacks a chosen
+    /// element, it writes 0, unless elements are replaced.
     void run(void* output, const void* x, bool copies) const {
         auto* const z = static_cast<std::byte*>(output);
         const auto* const from_x = static_cast<const std::byte*>(x);
@@ -152,8 +153,8 @@ private:
         return any_in(std::span(moves + 2, nest_.slots - 2), [](index move) { return move != 0; });
     }
 
-    /// Calls selected(into, from, count) for offsets in the output and in X, many at a time, and others(into, count)
-    /// for those in the output where the block lacks what is chosen.
+    /// Calls selected(into, from, count) for points, many at a time, with their offsets in the output and in X. Calls
+    /// others(into, count) for points whose chosen element is not in the block, with their offsets in the output.
     void for_each_points(const loop_nest& points, const auto& selected, const auto& others) const {
         const odometer::loop_list outer =
             loops_that(points, [&](std::size_t loop) { return loop + 1 < points.size(); });
@@ -180,7 +181,7 @@ private:
                                    stride, count, visit);
                 };
                 if (has_all) {
-                    // Copies, lest what is stored be taken for what is read.
+                    // Captures copies, so that the compiler need not assume that the stores change them.
                     for_each_of(0, [z, x, z_step = moves[0], x_step = moves[1], by = chosen_[0], &into, &from](
                                        index each, index token) {
                         into[each] = z + each * z_step + token * by.z;
@@ -223,7 +224,7 @@ private:
     small_vector<index, 16> extents_;
     small_vector<chosen, 4> chosen_;
     loop_nest nest_;
-    std::size_t row_ = no_row;  ///< a loop that is contiguous in both, and moves no token
+    std::size_t row_ = no_row;  ///< a loop along which the output and X are contiguous, and which moves no token
     bool in_output_ = false;
 };
 
@@ -257,7 +258,8 @@ EINPARALLEL_INLINE void run_select(const block_call& call, const select_work& wo
     }
 }
 
-/// Σ (token1 == v1 ∧ … ? x : 0).
+/// The program Σ (token1 == v1 ∧ … ? x : 0). Where elements are replaced, it has the last operand in place of 0, and no
+/// Σ.
 EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
     constexpr element_type of_position = element_type_of<index>();
     constexpr element_type of_truth = element_type_of<bool>();
@@ -285,7 +287,7 @@ EINPARALLEL_INLINE op_program program_of_select(const select_work& work) {
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work) {
-    double operations = 2;  // of a point with one position along each label that a token chooses
+    double operations = 2;  // for a point with one position along each label that a token chooses
     for (const data_index& each : work.indices) {
         operations /= double(std::max<index>(each.extent, 1));
     }

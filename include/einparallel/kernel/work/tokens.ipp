@@ -20,7 +20,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Calls visit(i, token at i · stride) for some of them.
+/// Calls visit(i, token) for i = 0 … count − 1, where token i lies i · stride elements after `first`.
 void for_each_token(element_type element, const std::byte* first, index stride, index count, const auto& visit) {
     with_element(element, [&]<class T>(std::type_identity<T> /*element*/) {
         if constexpr (std::is_integral_v<T>) {

@@ -45,17 +45,17 @@ using kept_functors = std::vector<std::shared_ptr<const void>>;
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// The work of a vertex and its program. It is not changed by calls: one may be called from several threads at once on
-/// disjoint outputs.
+/// The work of a vertex and its program. Calls do not change a kernel: several threads may call it at once on disjoint
+/// outputs.
 class kernel {
 public:
     /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,
-    /// the output may be the same memory as one operand, label for label.
+    /// the output may be the same memory as one operand, with the same stride along every label.
     using function = void (*)(const block_call& call, const kernel& of);
     /// Decides how calls like this one are computed.
     using decision = std::unique_ptr<prepared_call> (*)(const block_call& call, const kernel& of);
 
-    /// @param reduction  ⊕ of parts; none where it cannot put results of parts together
+    /// @param reduction  ⊕ of the results of parts; empty where these cannot be put together
     /// @param operations  arithmetic per point of the iteration space, for the time model (2 for a multiply-add)
     /// @param decides  null: there is nothing to decide
     kernel(detail::vertex_work work, op_program program, const detail::row_reduction& reduction, double operations,
@@ -69,7 +69,8 @@ public:
           keeps_(std::move(keeps)) {}
 
     void contract(const block_call& call) const { run_(call, *this); }
-    /// Decides how calls like one, at other addresses too, are computed by the host; null where that is no question.
+    /// The function that decides how the host computes calls like a given one, also at other addresses; null where
+    /// there is nothing to decide.
     [[nodiscard]] decision decider() const { return decide_; }
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
@@ -86,7 +87,7 @@ public:
     }
     /// ⊕ and ⊗ as a value.
     [[nodiscard]] const op_program& program() const { return program_; }
-    /// The element type of the results, and that of an operand.
+    /// The element type of the results, and the element type of an operand.
     [[nodiscard]] element_type element() const {
         return program_.instructions().empty() ? reduction_.element : program_.type();
     }
@@ -97,25 +98,26 @@ public:
     [[nodiscard]] double operations_per_point() const { return operations_; }
     [[nodiscard]] const detail::kept_functors& keeps() const { return keeps_; }
 
-    /// How devices call the application's functors in it, where a unit that nvcc compiled has recorded it; else null.
+    /// How devices call the application's functors in this kernel, if a unit that nvcc compiled has recorded the
+    /// kernel; else null.
     [[nodiscard]] const detail::device_functor* on_device() const { return on_device_; }
-    /// Called once, by who makes it.
+    /// Sets on_device(). The code that makes the kernel calls it once.
     void attach(const detail::device_functor* functor) { on_device_ = functor; }
 
-    /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
-    /// names.
+    /// True for Σ of a product of two operands. Only such a kernel has a GEMM inside, and algorithms with the names c,
+    /// m/n and k.
     [[nodiscard]] bool is_contraction() const {
         const auto* const product = as<detail::product_work>();
         return product != nullptr && product->operands == 2;
     }
-    /// True where the output is the last operand, but for elements that the other operands replace: it may be the same
-    /// memory as the last operand.
+    /// True where the output equals the last operand, except for elements that the other operands replace. The output
+    /// may be the same memory as the last operand then.
     [[nodiscard]] bool replaces() const {
         const auto* const selects = as<detail::select_work>();
         return selects != nullptr && selects->replaces;
     }
-    /// A label of the einsum that may be cut. Where ⊕ cannot put results of parts together, contracted labels are never
-    /// cut, nor is, but where it replaces, what the first operand lacks.
+    /// True for a label of the einsum that may be cut. Where results of parts cannot be put together, contracted labels
+    /// are never cut; nor are labels that the first operand lacks, unless the kernel replaces elements.
     [[nodiscard]] bool may_cut(const einsum_form& form, label_id label) const {
         const bool takes_parts =
             !replaces() && as<detail::running_work>() == nullptr && as<detail::ranked_work>() == nullptr;
@@ -135,23 +137,24 @@ private:
 
 namespace EINPARALLEL_DETAIL {
 
-/// The kernel of steps. @param keeps  who owns functors that they refer to
+/// The kernel of a join. @param keeps  owners of functors that the work points to
 EINPARALLEL_INLINE std::shared_ptr<kernel> make_join_kernel(join_work work, op_program program,
                                                             kept_functors keeps = {});
 
-/// Of an einsum whose operand has a label s where the output has t. `extent`: of these labels.
+/// The kernel of running sums, for an einsum whose operand has a label s where the output has t. `extent`: the extent
+/// of s and t.
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_running_kernel(const running_work& work, index extent);
 
-/// `count`: how many elements of each row are wanted.
+/// The kernel of elements by rank. `count`: how many elements of each row are wanted.
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_ranked_kernel(const ranked_work& work, index count);
 
 EINPARALLEL_INLINE std::shared_ptr<const kernel> make_select_kernel(const select_work& work);
 
-/// The kernel of Σ of products of tensors of these types, whose elements are elements of T, times a scale.
+/// The kernel of scale · Σ of products of tensors of these types, whose elements are elements of T.
 template <class T>
 [[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(
     T scale, std::span<const element_type> operands);
-/// … of so many tensors of type T.
+/// The kernel of scale · Σ of products of `operands` tensors of type T.
 template <class T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
     return make_product_kernel<T>(scale, std::vector<element_type>(operands, element_type_of<T>()));
