@@ -14,7 +14,8 @@
 /// Everything that the library offers; applications write `namespace ep = einparallel;`.
 namespace einparallel {}
 
-// What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
+// Headers whose messages a user may see are included directly: a compiler writes a line for each include on the way to
+// a message.
 // clang-format off
 #include <einparallel/notation/version.hpp>
 #include <einparallel/notation/box.hpp>

@@ -16,15 +16,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One call. The dimensions are kept in the file's own order, the slowest first, whatever order the array has: a
-/// Fortran file is the C file of the transposed array, read in tiles and turned round in memory.
+/// Reads one box. Dimensions are kept in the order of the file, slowest first, whatever order the array has. So a
+/// Fortran file is read as the C file of the transposed array, in tiles that are transposed in memory.
 EINPARALLEL_INLINE class box_reader {
 public:
-    /// `bounds`: the array's extents; `region` lies inside them. `data_offset`: where its first element is.
+    /// `bounds`: the extents of the array. `region` lies inside them. `data_offset`: the byte of the file where its
+    /// first element begins.
     box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region)
         : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order) {
-        // Dimensions of extent 1, of which a file may have as many as it likes, are none: others are less than 64.
+        // Dimensions of extent 1 are left out: a file may have any number of them. There are fewer than 64 others.
         for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
             if (bounds[dimension] != 1) {
                 bounds_.push_back(bounds[dimension]);
@@ -50,10 +51,10 @@ public:
     }
 
 private:
-    /// Memory for elements that are turned round, and for stretches of the file with unwanted elements among them.
+    /// Bytes of memory for elements that are transposed, and for stretches of the file with unwanted elements in them.
     static constexpr index staging_bytes = index{4} << 20;
-    /// To copy this much once more takes as long as a system call: a shorter gap is read and thrown away, and a longer
-    /// run is read straight to where it belongs.
+    /// Bytes that take as long to copy as a system call takes. A shorter gap is read and dropped. A longer run is read
+    /// directly to its destination.
     static constexpr index short_bytes = index{32} << 10;
 
     using sides = std::vector<interval>;
@@ -82,8 +83,8 @@ private:
         read_runs(sides_read, 0, outer, run, first, destination, nullptr);
     }
 
-    /// The runs of dimensions [dimension, outer), `first` being the element where the first of them begins: in the
-    /// file, or in a stretch of it that was read. Returns where the next element goes.
+    /// Reads the runs of dimensions [dimension, outer). `first` is the element where the first run begins: in the file,
+    /// or in `stretch`, a part of the file that has been read. Returns where the next element goes.
     std::byte* read_runs(const sides& sides_read, std::size_t dimension, std::size_t outer, index run, index first,
                          std::byte* destination, const std::byte* stretch) {
         if (dimension >= outer) {
@@ -118,9 +119,9 @@ private:
         return destination;
     }
 
-    /// A Fortran file: tiles that fit into the staging memory are read in the file's order and then turned round.
-    /// A tile is long in the file's fastest dimension, for few reads, and at least a cache line long in its slowest
-    /// one, which is the destination's fastest.
+    /// Reads from a Fortran file: tiles that fit into the staging memory are read in the file's order and then
+    /// transposed. A tile is long in the file's fastest dimension, so that few reads are needed. It is at least a cache
+    /// line long in the file's slowest dimension, which is the fastest one of the destination.
     void read_turned(std::byte* destination) {
         const std::size_t rank = region_.size();
         std::vector<index> lengths(rank, 1);
@@ -159,7 +160,7 @@ private:
     sides region_;
     std::vector<index> file_strides_;
     std::vector<index> spans_;    ///< by dimension: elements from the first wanted one to the last, both counted
-    std::vector<bool> are_near_;  ///< by dimension: short runs with short gaps between them
+    std::vector<bool> are_near_;  ///< by dimension: true where runs are short, with short gaps between them
     std::vector<std::byte> sieve_;
     std::vector<std::byte> staging_;
 };

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
 
 protected:
-    /// Where the path cannot be opened `failure` is said of it.
+    /// Opens the file. @throws error with the text `failure` where it cannot be opened
     EINPARALLEL_INLINE open_file(std::string path, int flags, const char* failure)
         : path_(std::move(path)), descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
         if (descriptor_ < 0) {
@@ -38,13 +38,14 @@ protected:
         }
     }
 
-    /// Throws an error with the system's own words.
+    /// Throws error with the path, the text `what` and the system's own words for errno.
     EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const {
         throw error("'" + path_ + "' " + what + ": " + std::generic_category().message(errno));
     }
 
-    /// Has call(bytes done so far, bytes wanted) move all bytes: it returns how many it moved, or less than 0. Stops
-    /// where it moves none, and returns how many have been moved.
+    /// Moves `bytes` bytes by calls of call(bytes done so far, bytes wanted), which returns the number of bytes that it
+    /// moved, or less than 0 for a failure. Stops where a call moves none. Returns the number of bytes moved.
+    /// @throws error with the text `failure` where a call fails
     std::uint64_t move_all(std::uint64_t bytes, const char* failure, auto call) const {
         // Linux moves at most 2 GiB - 4 KiB a call, whatever is asked for.
         constexpr std::uint64_t largest_request = std::uint64_t{1} << 30;
@@ -91,7 +92,7 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// Writes a file anew, at any position; what was there under its name is gone.
+/// Writes a new file, at any position. The old contents of a file of this name are lost.
 class output_file : public open_file {
 public:
     /// @throws error where the path names no file that can be written
@@ -124,7 +125,7 @@ public:
         }
     }
 
-    /// Writes what is still buffered, so it may be what finds the disk full.
+    /// Closes the file. The system may write buffered bytes only now, and find that the disk is full.
     /// @throws error where the system could not write after all
     EINPARALLEL_INLINE void close() {
         if (::close(std::exchange(descriptor_, -1)) != 0) {

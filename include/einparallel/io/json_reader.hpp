@@ -1,6 +1,6 @@
 #pragma once
-// Reads JSON from the front of a text, value by value: what a file says of itself. Nothing is trusted, and nothing is
-// kept but what is asked for. As strict as RFC 8259; members given twice, which it leaves open, are refused as well.
+// Reads JSON from the front of a text, value by value: the headers of files. Nothing is trusted, and only what is asked
+// for is kept. It is as strict as RFC 8259. Repeated members, which RFC 8259 leaves open, are refused as well.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -13,27 +13,29 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A text of one value. Sentences begin with the path of the file that it is from.
+/// Reads a text that is one value. Errors begin with the path of the file that holds the text.
 class json_reader {
 public:
     json_reader(std::string path, std::string_view text) : path_(std::move(path)), rest_(text) {}
 
-    /// The next value is an object: visit(name) reads, or skips, the value of each member. @throws error
+    /// Reads the next value, an object. Calls visit(name) for each member; visit reads or skips the member's value.
+    /// @throws error
     EINPARALLEL_INLINE void object(function_ref<void(const std::string&)> visit);
-    /// The next value is an array: visit() reads, or skips, each of its values. @throws error
+    /// Reads the next value, an array. Calls visit() for each of its values; visit reads or skips the value. @throws
+    /// error
     EINPARALLEL_INLINE void array(function_ref<void()> visit);
-    /// The next value, where it is a string of UTF-8; escapes are resolved. @throws error
+    /// Reads the next value, a string of UTF-8, and resolves its escapes. @throws error
     EINPARALLEL_INLINE std::string text();
-    /// The next value, where it is a whole number that is not negative. @throws error
+    /// Reads the next value, a whole number that is not negative. @throws error
     EINPARALLEL_INLINE std::uint64_t whole_number();
-    /// True where the next value is null, which is then behind.
+    /// Reads the next value if it is null. Returns whether it was.
     EINPARALLEL_INLINE bool null();
-    /// Goes behind the next value, whatever it is. @throws error
+    /// Skips the next value, whatever it is. @throws error
     EINPARALLEL_INLINE void skip();
-    /// Nothing but blanks is left. @throws error
+    /// Checks that only blanks are left. @throws error
     EINPARALLEL_INLINE void end();
 
-    /// @throws error that begins with the path
+    /// @throws error that begins with the path where `holds` is false
     void check(bool holds, std::initializer_list<word> otherwise) const {
         require(holds, {"'", path_, "' "}, otherwise);
     }

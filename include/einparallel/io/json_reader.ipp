@@ -65,7 +65,7 @@ EINPARALLEL_SELDOM unsigned json_reader::hexadecimal() {
     return value;
 }
 
-/// What stands behind a backslash: a character.
+/// Reads an escape from behind its backslash. Returns the code point of its character.
 EINPARALLEL_SELDOM unsigned json_reader::escape() {
     constexpr std::string_view letters = "\"\\/bfnrtu";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
@@ -166,7 +166,8 @@ EINPARALLEL_SELDOM void json_reader::skip() {
     } else if (!take("true") && !take("false") && !take("null")) {
         const std::string_view digits = number();
         double value = 0;
-        // Out of range are numbers that are too large, and those so small that they are 0.
+        // from_chars also reports numbers that are so small that they become 0. Only numbers that are too large are
+        // refused.
         check(std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc() ||
                   digits.find('-', 1) != std::string_view::npos || digits.starts_with("0.") ||
                   digits.starts_with("-0."),

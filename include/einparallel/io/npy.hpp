@@ -23,23 +23,23 @@ class input_file;  // io/file.hpp
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// An .npy file, open: its element type, its shape, and any box of it. Formats 1.0 to 3.0, C and Fortran order, bool,
-/// integers, floats and complex numbers in either order of bytes. A copy refers to the same open file, and a file that
-/// is replaced by another of its name is still read as it was. Threads may read at once.
+/// An open .npy file: its element type, its shape, and any box of its elements. It reads formats 1.0 to 3.0, C and
+/// Fortran order, and bool, integers, floats and complex numbers in either byte order. A copy refers to the same open
+/// file. A file that is replaced by another one of its name is still read as it was. Several threads may read at the
+/// same time.
 class npy_file {
 public:
-    /// Opens the file and reads its header.
-    /// @throws error whose sentence begins with the path: no such file, no .npy file, a type that cannot be read, a
-    /// file shorter than its shape needs (with both numbers of bytes). Bytes behind the elements are ignored, as by
-    /// NumPy.
+    /// Opens the file and reads its header. Bytes behind the elements are ignored, as in NumPy.
+    /// @throws error that begins with the path, where there is no such file, it is no .npy file, its type cannot be
+    /// read, or it is shorter than its shape needs (then with both numbers of bytes)
     EINPARALLEL_INLINE explicit npy_file(std::string path);
 
-    EINPARALLEL_INLINE [[nodiscard]] const std::string& path() const;  ///< As given.
-    [[nodiscard]] element_type type() const { return header_.type; }   ///< Of the elements.
+    EINPARALLEL_INLINE [[nodiscard]] const std::string& path() const;  ///< The path, as it was given.
+    [[nodiscard]] element_type type() const { return header_.type; }   ///< The type of the elements.
     /// Extents in the array's own order of dimensions, also where the file is in Fortran order.
     [[nodiscard]] const std::vector<index>& shape() const { return header_.shape; }
-    [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }  ///< The first index is the fastest.
-    /// Numbers have their bytes in the order of another machine (">f8"): read_box turns them round.
+    [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }  ///< True: the first index is fastest.
+    /// True where the byte order of the file is not that of this machine (">f8"); read_box swaps the bytes.
     [[nodiscard]] bool other_byte_order() const { return header_.is_swapped; }
     /// Where the elements begin, in bytes from the beginning of the file.
     [[nodiscard]] std::uint64_t data_offset() const { return data_offset_; }
@@ -48,8 +48,8 @@ public:
     /// @throws error that names the file, what it holds and what was asked for
     EINPARALLEL_INLINE void require(element_type type, std::size_t rank) const;
 
-    /// Copies the elements of `region` to `destination`, dense and row-major whatever the order of the file.
-    /// Takes one system call for each run of the file, or for many short ones that lie close together.
+    /// Copies the elements of `region` to `destination`, dense and row-major whatever the order of the file. It takes
+    /// one system call for each contiguous run in the file, or one for many short runs that lie close together.
     /// @pre destination has region.size() * type().bytes bytes
     /// @throws error where the region is no box of the tensor, or reading fails
     EINPARALLEL_INLINE void read_box(const box& region, void* destination) const;
@@ -69,7 +69,7 @@ private:
 EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,
                                   const void* data);
 
-/// The same for elements of a type known to the compiler.
+/// Like the function above, for elements of a type known to the compiler.
 /// @pre data.size() is the product of the extents
 template <Element T>
 void write_npy(const std::string& path, const std::vector<index>& shape, std::span<const T> data) {

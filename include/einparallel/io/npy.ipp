@@ -14,7 +14,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Turns round the bytes of each number.
+/// Reverses the bytes of `count` numbers of `bytes` bytes each.
 EINPARALLEL_INLINE void swap_bytes(void* numbers, std::size_t count, std::size_t bytes) {
     const auto swap = [&]<class Word>(std::type_identity<Word> /*of so many bytes*/) {
         auto* at = static_cast<std::byte*>(numbers);

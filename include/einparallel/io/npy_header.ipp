@@ -15,12 +15,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A type by a name that numpy.dtype knows.
+/// An element type, and a name that numpy.dtype has for it.
 struct npy_name {
     std::string_view name;
     element_type type;
 };
-/// Letters, which may have an order of bytes before them. long is of 8 bytes, as on all systems but Windows.
+/// Names of one letter, before which a byte order may stand. long has 8 bytes, as on all systems but Windows.
 inline constexpr npy_name npy_letters[] = {{"?", {'b', 1}}, {"b", {'i', 1}}, {"B", {'u', 1}}, {"h", {'i', 2}},
                                            {"H", {'u', 2}}, {"i", {'i', 4}}, {"I", {'u', 4}}, {"l", {'i', 8}},
                                            {"L", {'u', 8}}, {"q", {'i', 8}}, {"Q", {'u', 8}}, {"n", {'i', 8}},
@@ -38,7 +38,8 @@ inline constexpr npy_name npy_words[] = {
     {"complex64", {'c', 8}}, {"csingle", {'c', 8}}, {"complex128", {'c', 16}}, {"cdouble", {'c', 16}},
     {"complex", {'c', 16}}};
 
-/// '<f8', 'd' or 'float64'; of 0 bytes where it is none.
+/// The type of 'f8', 'd' or 'float64', the name without its byte order. It has 0 bytes for any other text. `has_order`:
+/// a byte order stood before it, so that it may be no word.
 EINPARALLEL_SELDOM element_type npy_type(std::string_view text, bool has_order) {
     if (const auto known = find_in(npy_letters, text, &npy_name::name); known != std::end(npy_letters)) {
         return known->type;

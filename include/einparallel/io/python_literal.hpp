@@ -1,5 +1,5 @@
 #pragma once
-// Python literals as headers of .npy files have them: strings, whole numbers, truth values, tuples, a dictionary.
+// The Python literals that headers of .npy files contain: strings, whole numbers, truth values, tuples, a dictionary.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -15,29 +15,29 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A value.
+/// The value of a Python literal; `other` is whatever has none of these kinds.
 struct python_value {
     enum class kind { text, number, truth, tuple, other };
 
     kind is = kind::other;
     std::string text;
-    index number = 0;                 ///< or truth
+    index number = 0;                 ///< of a truth: 0 or 1
     std::vector<python_value> items;  ///< of a tuple
 };
 
-/// Reads a text of one dictionary as ast.literal_eval does: any spelling of strings and numbers, brackets around
-/// values, comments, continued lines. Sentences begin with the path of the file that it is from.
+/// Reads a text that is one dictionary, as ast.literal_eval does: any spelling of strings and numbers, brackets around
+/// values, comments, continued lines. Errors begin with the path of the file that holds the text.
 class python_reader {
 public:
     /// @param long_integers  numbers may end in L, as Python 2 wrote them
     python_reader(std::string path, std::string_view text, bool long_integers)
         : path_(std::move(path)), rest_(text), long_integers_(long_integers) {}
 
-    /// The whole text is a dictionary, whose keys are strings: visit(key, value) in its order. It is over with a value
-    /// of the kind other. @throws error
+    /// Reads the whole text, a dictionary whose keys are strings. Calls visit(key, value) for each entry, in their
+    /// order. A value of kind `other` cannot be read further: after its visit, dictionary throws. @throws error
     EINPARALLEL_INLINE void dictionary(function_ref<void(const std::string&, const python_value&)> visit);
 
-    /// @throws error that begins with the path
+    /// @throws error that begins with the path where `holds` is false
     void check(bool holds, std::initializer_list<word> otherwise) const {
         require(holds, {"'", path_, "' "}, otherwise);
     }

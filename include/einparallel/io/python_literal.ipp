@@ -10,18 +10,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The letter so many behind the next one is one of these.
+/// True where the letter `at` places behind the next one is one of `letters`.
 EINPARALLEL_SELDOM bool python_reader::is_next(std::string_view letters, std::size_t at) const {
     return at < rest_.size() && letters.find(rest_[at]) != std::string_view::npos;
 }
 
-/// What is next would go on a name or a number.
+/// True where the next letter would continue a name or a number.
 EINPARALLEL_SELDOM bool python_reader::is_word_next() const {
     return is_next("._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") ||
            (!rest_.empty() && static_cast<unsigned char>(rest_.front()) >= 0x80);
 }
 
-/// @param continued  a backslash may stand before the end of a line
+/// Skips blanks, and comments where `blanks` has line ends. @param continued  a backslash may stand before the end of a
+/// line
 EINPARALLEL_SELDOM void python_reader::skip_blanks(std::string_view blanks, bool continued) {
     const bool lines = blanks.find('\n') != std::string_view::npos;
     for (;;) {
@@ -49,7 +50,7 @@ EINPARALLEL_SELDOM void python_reader::expect(std::string_view wanted) {
           {"has a header that cannot be read: '", wanted, "' is missing before '", rest_.substr(0, 12), "'"});
 }
 
-/// Behind an entry of a list: false where the list ends, with or without a comma.
+/// Reads what follows an entry of a list. Returns false where the list ends, with or without a comma.
 EINPARALLEL_SELDOM bool python_reader::goes_on(std::string_view end) {
     if (take(",")) {
         return !take(end);
@@ -58,7 +59,7 @@ EINPARALLEL_SELDOM bool python_reader::goes_on(std::string_view end) {
     return false;
 }
 
-/// As many of which may be open as Python allows.
+/// Reads an opening bracket. @throws error where more brackets are open than Python allows
 EINPARALLEL_SELDOM void python_reader::open(std::string_view bracket) {
     constexpr int deepest = 200;
     expect(bracket);
@@ -117,7 +118,7 @@ EINPARALLEL_SELDOM python_value python_reader::value() {
     return made;
 }
 
-/// Brackets around one value without a comma are no tuple.
+/// Reads a tuple. Brackets around one value without a comma are only this value.
 EINPARALLEL_SELDOM python_value python_reader::tuple() {
     python_value made;
     bool comma = false;
@@ -139,7 +140,7 @@ EINPARALLEL_SELDOM python_value python_reader::tuple() {
     return made;
 }
 
-/// Digits in a row, of which single ones may be parted by an underscore; what does not fit is left.
+/// Reads digits in a row. An underscore may stand between two digits. The rest of the text is left.
 EINPARALLEL_SELDOM std::string python_reader::digits(std::string_view letters) {
     std::string found;
     while (is_next(letters)) {
@@ -184,7 +185,7 @@ EINPARALLEL_SELDOM python_value python_reader::number() {
     return made;
 }
 
-/// The letters that say of which kind the next string is, where one is next; else all that is left, at least.
+/// The number of letters that stand before the quote of the next string; rest_.size() where no string is next.
 EINPARALLEL_SELDOM std::size_t python_reader::letters_before_quote() const {
     const std::size_t letters = is_next("uUrR") ? 1 : 0;
     return is_next("'\"", letters) ? letters : rest_.size();
@@ -212,7 +213,7 @@ EINPARALLEL_SELDOM void python_reader::append_string(std::string& into) {
     rest_.remove_prefix(quote.size());
 }
 
-/// What stands behind a backslash.
+/// Reads an escape from behind its backslash, and appends what it stands for.
 EINPARALLEL_SELDOM void python_reader::append_escape(std::string& into) {
     constexpr std::string_view letters = "\\'\"abfnrtv";
     constexpr std::string_view meanings = "\\'\"\a\b\f\n\r\t\v";

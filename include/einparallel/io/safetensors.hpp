@@ -13,17 +13,18 @@
 
 namespace einparallel {
 
-/// A .safetensors file, or the several that an index lists (model.safetensors.index.json), open: the tensors by their
-/// names, and any box of them. F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, signed and unsigned integers, BOOL; tensors
-/// of the format's other types (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ) are listed and not read. A
-/// copy refers to the same open files. Threads may read at once. Not collective: a rank that cannot open it throws
-/// alone (load_safetensors of a path says the same on all ranks).
+/// An open .safetensors file, or the files that an index lists (model.safetensors.index.json): the tensors by their
+/// names, and any box of each. It reads F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, signed and unsigned integers, and
+/// BOOL. Tensors of the format's other types (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ) are listed but
+/// cannot be read. A copy refers to the same open files. Several threads may read at the same time. Opening is not
+/// collective: a rank that cannot open the file throws alone (load_safetensors of a path throws alike on all ranks).
 class safetensors_file {
 public:
-    /// Opens the file and reads its header. Of the header nothing is believed: it is UTF-8 and JSON, no member is given
-    /// twice, tensors are as long as type and shape need, and lie one behind the other from the first byte of the
-    /// elements to the last. Files of an index are in its folder or in folders there. Time: tensors.
-    /// @throws error whose sentence begins with the path, and names the tensor
+    /// Opens the file, reads its header and checks it. The header must be UTF-8 and JSON without repeated members. Each
+    /// tensor must be as long as its type and shape need. The tensors must fill the file behind the header, one after
+    /// another without gaps. Files of an index must be in its folder or below. The time is proportional to the number
+    /// of tensors.
+    /// @throws error that begins with the path, and names the tensor
     EINPARALLEL_INLINE explicit safetensors_file(const std::string& path);
 
     /// The path, as it was given.
@@ -32,11 +33,11 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::string> names() const;
     /// True where there is a tensor of this name.
     [[nodiscard]] bool contains(const std::string& name) const { return contents_.tensors.contains(name); }
-    /// Pairs of words that say something of the whole file ({"format", "pt"}), as save_safetensors has written them. Of
-    /// an index: those of its files, of which the one listed first counts where two differ.
+    /// The metadata of the file: pairs of texts about the whole file, such as {"format", "pt"}, as save_safetensors
+    /// writes them. An index has the metadata of all its files; where two files differ, the one listed first counts.
     [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return contents_.metadata; }
-    /// The element type and the extents of a tensor. @throws error where there is none of this name, or of a type that
-    /// is not read
+    /// The element type and the extents of a tensor. @throws error where there is no tensor of this name, or its type
+    /// cannot be read
     ///@{
     [[nodiscard]] element_type type(const std::string& name) const { return entry(name).type; }
     [[nodiscard]] const std::vector<index>& shape(const std::string& name) const { return entry(name).shape; }
@@ -46,8 +47,9 @@ public:
     /// @throws error that names the file, the tensor, what it is and what was asked for
     EINPARALLEL_INLINE void require(const std::string& name, element_type type, std::size_t rank) const;
 
-    /// Copies the elements of `region` of a tensor to `destination`, dense and row-major. System calls as npy_file. The
-    /// box is one of `extents`, with as many elements as shape(name) in the same order, or of shape(name).
+    /// Copies the elements of `region` of a tensor to `destination`, dense and row-major, with system calls as npy_file
+    /// makes them. `region` is a box of a tensor with extents shape(name), or with other `extents` and the same
+    /// elements in the same row-major order.
     /// @pre destination has region.size() * type(name).bytes bytes
     /// @throws error where there is no such tensor, the region is no box of it, or reading fails
     ///@{

@@ -13,7 +13,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-/// True where there are `count` elements of these extents, which nobody has checked.
+/// True where a tensor with these extents has `count` elements. The extents may be any numbers: nobody has checked
+/// them.
 EINPARALLEL_SELDOM bool are_of(index count, const std::vector<index>& extents) {
     index left = count;
     for (const index extent : extents) {

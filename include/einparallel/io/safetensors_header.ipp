@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct safetensors_type {
     std::string_view name;
     unsigned bits;
-    element_type type;  ///< of 0 bytes where it is none of ours
+    element_type type;  ///< has 0 bytes where the library does not have it
 };
 inline constexpr safetensors_type safetensors_types[] = {
     {"F64", 64, {'f', 8}},        {"F32", 32, {'f', 4}},       {"F16", 16, {'f', 2}},    {"BF16", 16, {'B', 2}},
@@ -25,7 +25,7 @@ inline constexpr safetensors_type safetensors_types[] = {
     {"F4", 4, {' ', 0}},          {"F6_E2M3", 6, {' ', 0}},    {"F6_E3M2", 6, {' ', 0}}, {"F8_E8M0", 8, {' ', 0}},
     {"F8_E4M3FNUZ", 8, {' ', 0}}, {"F8_E5M2FNUZ", 8, {' ', 0}}};
 
-/// The names of all types that can be read, for sentences.
+/// The names of all types that can be read, for the texts of errors.
 EINPARALLEL_SELDOM std::string safetensors_type_names() {
     std::string all;
     for (const safetensors_type& each : safetensors_types) {
@@ -41,7 +41,7 @@ EINPARALLEL_SELDOM std::string_view safetensors_type_name(element_type type) {
     return known == std::end(safetensors_types) ? std::string_view() : known->name;
 }
 
-/// The text in quotes. @param what  names the text in the sentence of an error
+/// The text as a JSON string. @param what  names the text in an error
 EINPARALLEL_SELDOM std::string json_string(std::string_view what, const std::string& text) {
     require(is_utf8(text), {what, " '", text, "' is not UTF-8, and safetensors must be"});
     return std::string("\"").append(escaped(text)).append("\"");

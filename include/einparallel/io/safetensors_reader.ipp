@@ -1,5 +1,5 @@
 #pragma once
-// Reads headers of .safetensors files, and of those that an index lists. Nothing that they say is believed.
+// Reads headers of .safetensors files, and of the files that an index lists. Nothing in them is trusted.
 
 #include <einparallel/io/file.hpp>
 #include <einparallel/io/json_reader.hpp>
@@ -22,7 +22,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One call.
+/// Reads and checks the header of one file.
 EINPARALLEL_INLINE class safetensors_reader {
 public:
     explicit safetensors_reader(const std::string& path)
@@ -113,7 +113,7 @@ private:
                                                           data_begin_ + std::uint64_t(offsets[0])});
     }
 
-    /// Tensors lie one behind the other and fill the file.
+    /// Checks that the tensors lie one behind the other and fill the file.
     void check_offsets() {
         sort_range(offsets_);
         index end = 0;
@@ -134,10 +134,10 @@ private:
     std::uint64_t data_begin_ = 0;
     std::uint64_t data_bytes_ = 0;
     safetensors_contents contents_;
-    std::vector<std::tuple<index, index, std::string>> offsets_;  ///< begin and end in the data
+    std::vector<std::tuple<index, index, std::string>> offsets_;  ///< begin and end in the data, in bytes; name
 };
 
-/// The one spelling of a relative path, "a/b" for "./a//b"; nothing where it leads out of the folder.
+/// The normal form of a relative path: "a/b" for "./a//b". nullopt for a path that is absolute or contains "..".
 EINPARALLEL_SELDOM std::optional<std::string> path_inside(const std::string& path) {
     if (path.starts_with('/') || path.find('\0') != std::string::npos) {
         return std::nullopt;
@@ -156,7 +156,7 @@ EINPARALLEL_SELDOM std::optional<std::string> path_inside(const std::string& pat
     return inside;
 }
 
-/// Reads an index, and the headers of the files that it lists, which are in its folder or in folders there.
+/// Reads an index, and the headers of the files that it lists. These must be in its folder or below.
 EINPARALLEL_SELDOM safetensors_contents read_safetensors_index(const std::string& path) {
     const input_file file(path);
     require(file.size() <= longest_safetensors_header,

@@ -1,6 +1,6 @@
 #pragma once
-// An MPI communicator that the library owns, and the few collective calls that control traffic needs: small, blocking,
-// in bytes and 64-bit numbers.
+// An MPI communicator that the library owns, and the few collective calls that exchange control data: small, blocking,
+// with bytes and 64-bit numbers.
 
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/mpi/interface.hpp>
@@ -13,20 +13,21 @@
 
 namespace einparallel {
 
-/// Owns one communicator, a duplicate of somebody else's, on which MPI reports errors instead of aborting. Move-only,
-/// for duplicating is collective and must be seen where it happens.
+/// Owns one communicator, a duplicate of another one, on which MPI returns errors instead of aborting. Move-only,
+/// because duplicating is collective and must be visible in the code.
 class communicator {
 public:
     communicator() noexcept = default;
 
-    /// Duplicates `original`. Collective over it. Nothing of `original` changes, its error handler included.
-    /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
+    /// Duplicates `original`. Collective over it. `original` does not change, nor does its error handler.
+    /// @throws error where MPI is not running, or where `original` is null or an intercommunicator; mpi_error where MPI
+    /// fails
     EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
-    /// A communicator of the ranks among `ranks` that share memory with this one. Collective. @throws mpi_error
+    /// A communicator of those of `ranks` that share memory with this rank. Collective. @throws mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator of_node(const communicator& ranks);
 
-    /// Takes the communicator.
+    /// Takes over the communicator of `other`.
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
@@ -52,17 +53,19 @@ private:
     int size_ = 0;
 };
 
-/// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank gives as many numbers. MPICH 4.0
-/// compares them as numbers with a sign: those beyond 2^63 may only be looked at for being all the same.
+/// Sets numbers[i] to the smallest numbers[i] of all ranks. Collective; every rank gives equally many numbers. MPICH
+/// 4.0 compares them as signed numbers. So where numbers may be beyond 2^63, the result shows only whether all of them
+/// are equal.
 EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers);
 
-/// True where it is true on all ranks. Collective.
+/// True where `here` is true on all ranks. Collective.
 EINPARALLEL_INLINE bool all_of(const communicator& ranks, bool here);
 
-/// Copies `bytes` bytes from the root to everybody. Collective; every rank says the same number and root.
+/// Copies `bytes` bytes from rank `root` to all ranks. Collective; every rank gives the same `bytes` and `root`.
 EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root);
 
-/// all[rank * mine.size() + i] = mine[i] of that rank, everywhere. Collective; every rank gives as many numbers.
+/// Sets all[r * mine.size() + i] to mine[i] of rank r, on every rank. Collective; every rank gives equally many
+/// numbers.
 /// @pre all.size() == mine.size() * ranks.size()
 EINPARALLEL_INLINE void allgather(const communicator& ranks, std::span<const std::int64_t> mine,
                                   std::span<std::int64_t> all);

@@ -13,12 +13,12 @@
 
 namespace einparallel {
 
-/// Owns an MPI datatype; predefined types are held without being owned. Move-only.
+/// An MPI datatype. It owns a derived type, but not a predefined one. Move-only.
 class datatype {
 public:
     datatype() noexcept = default;
 
-    /// A predefined type, never freed; or, `owned`, one that the caller made and gives away.
+    /// Holds a predefined type, which is never freed; or, with `owned`, takes over a type that the caller made.
     explicit datatype(MPI_Datatype type, bool owned = false) noexcept : handle_(type), owned_(owned) {}
 
     datatype(datatype&& other) noexcept { *this = std::move(other); }
@@ -46,26 +46,27 @@ namespace EINPARALLEL_DETAIL {
 /// know their types.)
 inline constexpr index largest_count = std::numeric_limits<int>::max();
 
-/// `count` copies of `element`, `stride` bytes apart: more than `limit` are taken as full runs of `limit` and a
-/// remainder. `limit` is a parameter so that tests reach that branch with few elements. @pre limit > 1
+/// `count` copies of `element`, `stride` bytes apart. More than `limit` copies become runs of `limit` copies and a
+/// remainder. `limit` is a parameter so that tests reach this case with few elements. @pre limit > 1
 EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& element, index limit = largest_count);
 
-/// The predefined type that elements of this size are counted in, and its size. Both sides of a message choose it by
-/// the element size alone, so their type signatures agree however each side lies in memory.
+/// The predefined type that represents elements of this size in messages, and the size of this type in bytes. Both
+/// sides of a message choose it by the element size alone. So their type signatures agree, however the elements lie in
+/// memory on each side.
 EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Where the elements of a box lie, counted from the buffer's first byte, as one MPI call takes it.
+/// Where the elements of a box lie in a buffer, in the form that one MPI call takes.
 struct box_type {
     std::ptrdiff_t offset = 0;  ///< bytes from the start of the buffer to the first element
-    index count = 0;            ///< how many of `type`
-    datatype type;              ///< a predefined type where the elements are contiguous, else a derived one, committed
-    std::size_t bytes = 0;      ///< bytes that travel
+    index count = 0;            ///< the number of elements of `type`
+    datatype type;              ///< a predefined type where the elements are contiguous, else a committed derived type
+    std::size_t bytes = 0;      ///< bytes that a message of the box has
 };
 
-/// The elements of `region` in a buffer over `whole`, dense and row-major or with these strides, in elements and in any
-/// order. An empty region gives a count of 0.
+/// Describes the elements of `region` in a buffer that holds `whole`: dense and row-major, or with `strides` in
+/// elements, in any order of dimensions. An empty region gives a count of 0.
 /// @pre contains(whole, region); no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
 EINPARALLEL_INLINE box_type type_of_box(const box& whole, const box& region, std::size_t element_bytes,
                                         index limit = detail::largest_count, std::vector<index> strides = {});

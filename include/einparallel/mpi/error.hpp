@@ -1,5 +1,5 @@
 #pragma once
-// What an MPI call that fails turns into.
+// The exception that a failed MPI call becomes.
 
 #include <einparallel/mpi/interface.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -22,12 +22,12 @@ EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_MPI_ABI)
 
 namespace einparallel {
 
-/// An MPI call on one of the library's own communicators returned an error code. The text names the call, for messages
-/// the peer, and holds MPI's own words. (MPICH reports what fails on the way on MPI_COMM_WORLD: where the application
-/// left MPI_ERRORS_ARE_FATAL there, MPI ends the job instead.)
+/// The error of an MPI call on one of the library's own communicators. The text names the call, the peer where the call
+/// is about a message, and MPI's own description. (MPICH reports failures of messages in flight on MPI_COMM_WORLD.
+/// Where the application left MPI_ERRORS_ARE_FATAL there, MPI ends the job instead.)
 class mpi_error : public error {
 public:
-    /// With MPI's own words for the code.
+    /// Makes an error with MPI's own description of the code.
     mpi_error(const std::string& call, int code) : error(sentence(call, code)), code_(code) {}
 
     /// MPI's error code.
@@ -41,7 +41,7 @@ private:
 
 namespace EINPARALLEL_DETAIL {
 
-/// Throws where `code` is not MPI_SUCCESS. `call` is the name of the MPI function.
+/// Throws mpi_error where `code` is not MPI_SUCCESS. `call` is the name of the MPI function.
 EINPARALLEL_INLINE void check_mpi(int code, const char* call);
 
 /// True between MPI_Init and MPI_Finalize, the only time in which handles may be made, used or freed.

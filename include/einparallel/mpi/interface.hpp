@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What MPI_Get_library_version says, its first line. Also before MPI_Init.
+/// The first line of what MPI_Get_library_version returns. It may be called before MPI_Init.
 EINPARALLEL_INLINE std::string mpi_library();
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -14,32 +14,32 @@
 namespace einparallel {
 
 /// Messages in flight on one communicator. Between two ranks, messages match in the order in which both sides start
-/// them. No call but wait() throws for what MPI says: a rank that loses one message still completes the others.
+/// them. Only wait() throws where MPI reports an error, so a rank that loses one message still completes the others.
 /// Buffers and types must live until wait() returns.
 class transfers : private detail::not_copied {
 public:
-    /// Refers to `ranks`, which must outlive it.
+    /// Uses `ranks`, which must outlive this object.
     explicit transfers(const communicator& ranks) : ranks_(ranks.native()) {}
 
-    /// Completes what is in flight.
+    /// Completes all messages in flight.
     ~transfers() { complete(); }
 
-    /// Makes room for so many messages at once, so that starting one does not allocate.
+    /// Reserves memory for `messages` messages at a time, so that starting one does not allocate.
     void reserve(std::size_t messages) { messages_.reserve(messages); }
 
-    /// Starts to receive from `peer` into the elements that `where` describes, from `buffer` on.
+    /// Starts to receive from `peer` the elements that `where` describes in `buffer`.
     EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) {
         start(buffer, where, {MPI_REQUEST_NULL, peer, false});
     }
 
-    /// Starts to send the elements that `where` describes, from `buffer` on, to `peer`.
+    /// Starts to send to `peer` the elements that `where` describes in `buffer`.
     EINPARALLEL_INLINE void send(const void* buffer, const box_type& where, int peer) {
         start(const_cast<void*>(buffer), where, {MPI_REQUEST_NULL, peer, true});
         bytes_sent_ += where.bytes;
     }
 
-    /// Lets MPI work on the messages, one by one, so that it is known whose failure it is; true where none is in flight
-    /// any more.
+    /// Lets MPI work on the messages, and returns true where all of them have arrived. It tests them one by one, so
+    /// that a failure can be attributed to its message.
     EINPARALLEL_INLINE bool poll() noexcept {
         for (int done = 1; arrived_ < messages_.size() && done != 0; arrived_ += done != 0 ? 1 : 0) {
             const int code = MPI_Test(&messages_[arrived_].request, &done, MPI_STATUS_IGNORE);
@@ -49,10 +49,10 @@ public:
         return arrived_ == messages_.size();
     }
 
-    /// Messages that have arrived, from the first one started on.
+    /// The number of messages that have arrived, counted from the first one started without a gap.
     [[nodiscard]] std::size_t arrived() const noexcept { return arrived_; }
 
-    /// Completes the first message that poll() has not found arrived. @pre there is one
+    /// Completes the first message that is not counted in arrived(). @pre there is one
     EINPARALLEL_INLINE void wait_next() noexcept {
         note(MPI_Wait(&messages_[arrived_].request, MPI_STATUS_IGNORE), "MPI_Wait", messages_[arrived_]);
         ++arrived_;
@@ -77,9 +77,9 @@ private:
     static constexpr int tag = 0;
 
     struct message {
-        MPI_Request request;  ///< null where the call failed: arrived
+        MPI_Request request;  ///< null where the call failed; such a message counts as arrived
         int peer = 0;
-        bool sends = false;  ///< this rank does
+        bool sends = false;  ///< true: this rank sends it
     };
 
     EINPARALLEL_INLINE void start(void* buffer, const box_type& where, message next) {
@@ -110,7 +110,7 @@ private:
 
     MPI_Comm ranks_;
     std::vector<message> messages_;
-    std::size_t arrived_ = 0;  ///< messages that are done, from the first on
+    std::size_t arrived_ = 0;  ///< number of messages that are done, counted from the first
     std::size_t bytes_sent_ = 0;
     int code_ = MPI_SUCCESS;
     const char* call_ = "";

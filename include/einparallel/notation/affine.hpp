@@ -1,6 +1,6 @@
 #pragma once
-// Indices that are affine functions of labels: A(2 * i + r, n - 1 - j, 3), as types where they are written, as numbers
-// below; and indices that are data: W(token(i), d).
+// Indices that are affine functions of labels, such as A(2 * i + r, n - 1 - j, 3): types hold the labels, values the
+// coefficients. And indices that are data, such as W(token(i), d).
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -19,7 +19,7 @@ namespace einparallel {
 
 namespace detail {
 
-/// c1 · label1 + c2 · label2 + … + constant, as it is written.
+/// The affine function c1 · label1 + c2 · label2 + … + constant, as the user wrote it.
 template <class... Labels>
 struct affine_index {
     using labels = label_list<Labels...>;
@@ -44,7 +44,7 @@ template <std::integral I>
 constexpr affine_index<> as_index(I number) {
     return {{}, index(number)};
 }
-/// An index that is data: integers, element by element.
+/// An index that is data: an expression of integers, whose elements are the indices.
 template <class T>
 concept DataIndex = Expression<T> && !is_affine<T> && std::remove_cvref_t<T>::is_flat &&
                     (is_refused<T> || (std::is_integral_v<typename std::remove_cvref_t<T>::value_type> &&
@@ -57,7 +57,7 @@ auto as_index(const E& /*data*/) {
 }
 template <class T>
 using affine_of = std::remove_cvref_t<decltype(as_index(std::declval<const T&>()))>;
-/// An index as it is kept: a label alone stands for a whole dimension.
+/// The form in which an operand keeps an index. A label stays a label, which stands for a whole dimension.
 template <class T>
 constexpr auto kept(const T& written) {
     if constexpr (Label<T>) {
@@ -69,7 +69,7 @@ constexpr auto kept(const T& written) {
     }
 }
 
-/// A label or an affine function of labels, beside which a number may stand.
+/// A label or an affine function of labels. An IndexPair is one of these and another one or an integer.
 template <class T>
 concept AffineIndex = is_affine<std::remove_cvref_t<T>>;
 template <class A, class B>
@@ -91,7 +91,8 @@ constexpr auto sum_of(const affine_index<A...>& a, const affine_index<B...>& b, 
     }(united_t<label_list<A...>, label_list<B...>>{});
 }
 
-/// What other operations on labels make: an index all the same, or an expression, so that nothing else is said.
+/// The type that other operations on labels return, with a message about the mistake. It counts as an index or an
+/// expression, so that the compiler reports nothing else.
 template <class A, class B>
 struct other_than_affine : std::conditional_t<Expression<A> || Expression<B>, refused_node, refused> {
     static_assert(fits<A, B>,
@@ -111,8 +112,8 @@ concept NoIndex = (AffineIndex<A> && BesideLabels<B>) || (BesideLabels<A> && Aff
 
 }  // namespace detail
 
-/// Indices of an operand or of the left-hand side: sums of labels times integers, and of integers. Labels run from 0.
-/// Coefficients beyond 2^63 are an ep::error.
+/// These operators make indices for an operand or the left-hand side: sums of labels times integers, and of integers.
+/// Labels run from 0. A coefficient beyond 2^63 throws ep::error.
 ///@{
 template <class A, class B>
     requires detail::IndexPair<A, B>
@@ -143,7 +144,7 @@ constexpr auto operator*(std::integral auto factor, const detail::AffineIndex au
         return {};                                     \
     }                                                  \
     static_assert(true)
-/// Labels and what is no integer: refused, with the sentence that says what an index is.
+/// Operations on labels that make no index, such as i / 2 or i * j, are refused; the message says what an index is.
 ///@{
 EINPARALLEL_DETAIL_OPERATOR(+, (detail::IndexPair<A, B>));
 EINPARALLEL_DETAIL_OPERATOR(-, (detail::IndexPair<A, B>));
@@ -155,8 +156,8 @@ EINPARALLEL_DETAIL_OPERATOR(%, false);
 
 namespace detail {
 
-/// An operand of which a dimension is read at a function of labels. It waits for the labels' extents, and is then one
-/// with a dimension for each of its labels.
+/// An operand with a dimension that is read at a function of labels or at data. It waits until the extents of the
+/// labels are known. Then it becomes an operand with one dimension for each of its labels.
 template <class Operand, class... Indices>
 struct indexed_operand {
     using value_type = typename Operand::value_type;
@@ -168,7 +169,7 @@ struct indexed_operand {
     Operand operand;
     std::tuple<Indices...> indices;
 };
-/// An operand of which a dimension is read, or written, at indices that are data.
+/// An indexed operand with a dimension that is read or written at indices that are data.
 template <class Operand>
 concept Selects = Operand::data_indices >
 0;
@@ -180,7 +181,8 @@ auto indexed(Operand held, const Indices&... indices) {
     return leaf<Indexed, typename Indexed::labels>(Indexed{std::move(held), {kept(indices)...}});
 }
 
-/// What stands in the parentheses of an operand: labels, functions of labels and data, as many as dimensions.
+/// True where `Indices` may stand in the parentheses of an operand with `Rank` dimensions: are_labels, where they all
+/// are labels; are_indices, where some are functions of labels, integers or data.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool are_labels = sizeof...(Indices) == Rank && (is_label<Indices> && ...);
 template <std::size_t Rank, class... Indices>
@@ -191,7 +193,7 @@ inline constexpr bool are_indices = sizeof...(Indices) == Rank && !are_labels<Ra
 
 namespace detail {
 
-/// Equality of a token and a position, which says that the join is a one-hot operand.
+/// The equality of a token and a position. As a type of its own it marks a join as a one-hot operand.
 struct is_one_hot : equal {};
 template <class Token, class V>
 struct one_hot_node : join_node<is_one_hot, Token, leaf<iota_operand, label_list<V>>> {
@@ -230,7 +232,7 @@ auto one_hot(const E& token, const V& /*v*/) {
     using positions = detail::leaf<detail::iota_operand, detail::label_list<V>>;
     return detail::one_hot_node<typename E::node, V>{{{}, {}, {token, positions({})}}};
 }
-/// Other arguments: refused.
+/// Refuses other arguments.
 template <class... Arguments>
 detail::other_than_token<Arguments...> one_hot(const Arguments&... /*arguments*/) {
     return {};

@@ -19,10 +19,11 @@ namespace einparallel {
 using label_id = std::int16_t;
 using label_span = std::span<const label_id>;
 
-/// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
+/// Stands for a dimension without a label. Its extent is 1, and it is broadcast: an ellipsis dimension of extent 1
+/// beside a longer one.
 inline constexpr label_id no_label = -1;
 
-/// A label and what it is multiplied by.
+/// A label and its coefficient.
 struct index_term {
     label_id label = no_label;
     index coefficient = 1;
@@ -30,19 +31,19 @@ struct index_term {
     friend bool operator==(const index_term&, const index_term&) = default;
 };
 
-/// An index along one dimension: Σ coefficient · label + constant. A plain label is the commonest.
+/// An index along one dimension: Σ coefficient · label + constant. Most often it is a single label.
 struct index_function {
     std::vector<index_term> terms{};
     index constant = 0;
-    bool is_fused = false;  ///< no function: the one before runs on through this dimension, row-major
-    index extent = 1;       ///< of a condition: it holds where the function is from 0 to below that
+    bool is_fused = false;  ///< true: the function of the dimension before runs on through this one, row-major
+    index extent = 1;       ///< for a condition: it holds where 0 <= function < extent
 
     friend bool operator==(const index_function&, const index_function&) = default;
 };
 
 namespace detail {
 
-/// a + b · c. @throws error where it is beyond an index
+/// a + b · c. @throws error where the result does not fit an index
 constexpr index fused(index a, index b, index c) {
     index product = 0;
     index sum = 0;
@@ -52,14 +53,16 @@ constexpr index fused(index a, index b, index c) {
     return sum;
 }
 
-/// a · b + c. Sets `is_beyond` where this may be beyond 2^62. (nvcc's constants know no __builtin_mul_overflow.)
+/// a · b + c. Sets `is_beyond` where this may be beyond 2^62, and then returns 0. (nvcc knows no __builtin_mul_overflow
+/// in constant expressions.)
 constexpr index bounded(index a, index b, index c, bool& is_beyond) {
     const double made = double(a) * double(b) + double(c);
     is_beyond = is_beyond || made > 0x1p62 || made < -0x1p62;
     return is_beyond ? 0 : a * b + c;
 }
 
-/// The interval from the lowest index to behind the highest, where each label, by id, runs through its range.
+/// The interval from the lowest value of the function to behind the highest one, where each label runs through its
+/// range. `ranges` are by label id.
 /// @pre no range is empty
 interval range_of(const index_function& function, const auto& ranges) {
     interval reached{function.constant, function.constant};
@@ -73,7 +76,7 @@ interval range_of(const index_function& function, const auto& ranges) {
     return reached;
 }
 
-/// `2*i + r - 1`
+/// The function as text, such as `2*i + r - 1`.
 std::string function_text(const index_function& function, const auto& names) {
     std::string written = function.is_fused ? "..." : "";
     const auto add = [&](index factor, const std::string& what) {
@@ -99,37 +102,39 @@ constexpr index quotient_above(index a, index b) {
 
 namespace EINPARALLEL_DETAIL {
 
-/// 0, 1, …: numbers of dimensions, or of all labels there are.
+/// The ids 0, 1, …, count − 1, which number dimensions or labels.
 EINPARALLEL_INLINE std::vector<label_id> first_labels(std::size_t count);
-/// Labels that stand in functions, each once.
+/// The labels that stand in these functions, each once.
 EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_function> functions);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Which element of a tensor belongs to a point of an einsum's labels. Plain: the tensor's dimensions are labels, and
-/// nothing is said here.
+/// Maps a point, which is a value for each label of an einsum, to an element of a tensor. A plain map has no functions:
+/// it reads each dimension of the tensor at a label, which is listed elsewhere.
 struct affine_map {
-    std::vector<index_function> functions{};  ///< by dimension; none: plain
-    std::vector<index> bounds{};              ///< extents of the tensor, where functions are within these
-    std::vector<index_function> where{};      ///< conditions that hold where it is read
+    std::vector<index_function> functions{};  ///< by dimension; empty in a plain map
+    std::vector<index> bounds{};              ///< extents of the tensor; it is read where the functions are within them
+    std::vector<index_function> where{};      ///< further conditions, which hold where the tensor is read
 
-    /// Each dimension at its label, at 0 where that is none.
+    /// The map that reads dimension d at labels[d], or at 0 where this is no_label.
     EINPARALLEL_INLINE static affine_map at_labels(label_span labels);
-    /// A tensor with these bounds, where the elements of one with these extents are that has them in row-major order,
-    /// too; labels are the latter's dimensions. @pre as many elements
+    /// The map of a reshape. It reads a tensor with extents `bounds` as a tensor with extents `extents`, whose
+    /// dimensions are the labels of the map. An element is at the same place in row-major order in both.
+    /// @pre both tensors have the same number of elements
     EINPARALLEL_INLINE static affine_map reshaping(index_span bounds, index_span extents);
 
     [[nodiscard]] bool is_plain() const { return functions.empty(); }
-    /// A function runs through several dimensions.
+    /// True where a function runs through several dimensions.
     [[nodiscard]] bool is_reshaped() const { return detail::any_in(functions, &index_function::is_fused); }
-    /// The functions as conditions: within the bounds.
+    /// The functions as conditions that hold where they are within the bounds.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index_function> inside() const;
-    /// All labels, those of conditions too.
+    /// All labels of the functions and of the conditions, each once.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<label_id> labels() const;
-    /// The label that alone is the index of a dimension, from its first element to its last one; else none.
+    /// The label that is itself the index of this dimension and runs through all of it; else no_label. `extents` are
+    /// those of labels, by id.
     EINPARALLEL_INLINE [[nodiscard]] label_id label_of(std::size_t dimension, index_span extents) const;
 
-    /// This map with other labels.
+    /// This map with rename(label) in place of each label.
     template <class Rename>
     [[nodiscard]] affine_map renamed(const Rename& rename) const {
         affine_map made = *this;
@@ -142,13 +147,14 @@ struct affine_map {
         }
         return made;
     }
-    /// This map with positions in `among` instead of labels.
+    /// This map with the position in `among` in place of each label.
     [[nodiscard]] affine_map numbered(label_span among) const {
         return renamed([&](label_id label) { return label_id(detail::find_in(among, label) - among.begin()); });
     }
-    /// This of what is read at `inner`, whose dimensions are this one's labels.
+    /// The composition of `inner` and this map: the labels of this map are the dimensions of `inner`.
     EINPARALLEL_INLINE [[nodiscard]] affine_map after(const affine_map& inner) const;
-    /// This map for labels that run from 0, each of which ran from begin_of(label) before.
+    /// This map with its functions changed for labels that run from 0. In this map each label runs from
+    /// begin_of(label).
     template <class BeginOf>
     [[nodiscard]] affine_map shifted(const BeginOf& begin_of) const {
         affine_map made = *this;
@@ -160,22 +166,28 @@ struct affine_map {
         return made;
     }
 
-    /// The box that is read where labels run through these ranges, outside of the bounds, too. @pre not plain
+    /// The box that is read where labels run through these ranges. It may reach beyond the bounds.
+    /// @pre the map is not plain
     EINPARALLEL_INLINE [[nodiscard]] box reach(const std::vector<interval>& ranges) const;
-    /// Takes from ranges of labels where a condition on one alone does not hold; false where conditions never hold.
+    /// Narrows the ranges of labels to where conditions on a single label hold. Returns false where a condition holds
+    /// nowhere in ranges that are not empty.
     EINPARALLEL_INLINE [[nodiscard]] bool narrow(std::vector<interval>& ranges) const;
-    /// What lies in memory with these strides, the first element being that of `region`: strides along these labels,
-    /// in elements. Returns how far from there the element is where all labels are 0.
+    /// Computes the strides along `labels`, in elements, into `made`. The memory has `strides` by dimension and begins
+    /// with the first element of `region`. Returns the offset, in elements, of the element where all labels are 0.
     EINPARALLEL_INLINE index strides_along(label_span labels, const box& region, index_span strides,
                                            std::span<index> made) const;
 
-    /// A box by what functions run through: of several dimensions from its first element to behind its last one.
+    /// The box with one interval for each function, which is stored at its first dimension. For a function that runs
+    /// through several dimensions, it reaches in row-major numbers from the first element of `region` to behind its
+    /// last one.
     EINPARALLEL_INLINE [[nodiscard]] box in_rows(box region) const;
-    /// The other way round: the smallest box around these elements.
+    /// The inverse of in_rows: the smallest box that contains the elements of `rows`.
     EINPARALLEL_INLINE [[nodiscard]] box around(box rows) const;
-    /// Dimensions that are read together lie behind one another, as rows of a dense tensor do.
+    /// True where, with these strides, the dimensions that one function runs through lie in memory as in a dense
+    /// row-major tensor.
     EINPARALLEL_INLINE [[nodiscard]] bool has_rows(index_span strides) const;
-    /// The labels in the order in which they run through the tensor, if they do so once, row-major; else none.
+    /// The labels, slowest first, where they run through the whole tensor once in row-major order; else an empty list.
+    /// `extents` are those of labels, by id.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<label_id> row_major(index_span extents) const;
 
     friend bool operator==(const affine_map&, const affine_map&) = default;
@@ -183,19 +195,21 @@ struct affine_map {
 
 namespace EINPARALLEL_DETAIL {
 
-/// A map the other way round: labels as functions of dimensions, and of labels that are left, numbered behind these.
+/// The inverse of a map: each label as a function of the dimensions, and of the labels that remain unsolved. These have
+/// numbers behind the dimensions.
 struct inverse_map {
-    affine_map at;              ///< by label; conditions: what is 0 at the elements that the map reaches
-    std::vector<index> summed;  ///< extents along labels: 1 where the dimensions say the label
-    bool is_solved = true;      ///< false where conditions have labels
+    affine_map at;              ///< functions by label; conditions that hold at the elements that the map reaches
+    std::vector<index> summed;  ///< extents by label; 1 for a label that is solved
+    bool is_solved = true;      ///< false where a condition still contains labels
 
-    /// No element has several points.
+    /// True where the map takes no two points to the same element.
     [[nodiscard]] bool is_injective() const {
         return all_in(summed, [](index extent) { return extent <= 1; });
     }
 };
 
-/// Solves for labels that stand with 1 or -1 in some dimension. @param extents  of the labels, 0, 1, …
+/// Solves the map for the labels that have the coefficient 1 or −1 in some dimension.
+/// @param extents  of the labels, by id
 EINPARALLEL_INLINE inverse_map inverse(const affine_map& map, index_span extents);
 
 }  // namespace EINPARALLEL_DETAIL

@@ -29,7 +29,7 @@ EINPARALLEL_INLINE std::vector<label_id> labels_in(std::span<const index_functio
     return all;
 }
 
-/// The last dimension that the function of one runs through.
+/// The last dimension that the function of `dimension` runs through.
 EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> functions, std::size_t dimension) {
     while (dimension + 1 < functions.size() && functions[dimension + 1].is_fused) {
         ++dimension;
@@ -37,7 +37,7 @@ EINPARALLEL_INLINE std::size_t last_fused(std::span<const index_function> functi
     return dimension;
 }
 
-/// The function with functions instead of its labels.
+/// `outer` with the function inner[label] in place of each label.
 EINPARALLEL_INLINE index_function composed(index_function outer, const std::vector<index_function>& inner) {
     for (const index_term& term : std::exchange(outer.terms, {})) {
         const index_function& own = inner[std::size_t(term.label)];
@@ -53,7 +53,8 @@ EINPARALLEL_INLINE index_function composed(index_function outer, const std::vect
 }
 
 EINPARALLEL_INLINE inverse_map inverse(const affine_map& map, index_span extents) {
-    // Each label as a function of dimensions and of labels, which are numbered behind these; of itself first.
+    // Each label is a function of the dimensions and of labels, which are numbered behind the dimensions. At first it
+    // is the function of itself.
     const std::size_t rank = map.functions.size();
     const std::size_t constant = rank + extents.size();
     using row = std::vector<index>;

@@ -16,7 +16,7 @@
 
 namespace einparallel::detail {
 
-/// A number: an expression without leaves.
+/// True for a number, which is an expression without leaves.
 template <class E>
 inline constexpr bool is_constant = E::leaf_count == 0;
 
@@ -36,7 +36,7 @@ struct labels_of_statement {
     }
     static constexpr flags on_left = set_of(LeftLabels{});
 
-    /// The labels of which holds(label) is true.
+    /// The labels for which holds(label) is true.
     static constexpr flags those(const auto& holds) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
@@ -77,9 +77,9 @@ struct labels_of_statement {
         return unbound(std::type_identity<Inner>{});
     }
 
-    /// Labels that would be summed outside a softmax, or a running product, in whose argument they stand, without the
-    /// user having said so: its own label is meant to be (weights times values), those of an explicit reduction are
-    /// said.
+    /// Labels in the argument of a softmax or a running product that an implicit sum would sum outside it, although the
+    /// user did not ask for this. The label of the softmax is exempt: weights times values are meant to be summed over
+    /// it. Labels of an explicit reduction are exempt, because the user named them.
     static constexpr flags escaping(auto /*node*/) { return {}; }
     template <class Function, class... Arguments>
     static constexpr flags escaping(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
@@ -122,15 +122,14 @@ struct labels_of_statement {
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});
     template <class E>
     static constexpr bool aggregates = count(missing_of<E>) > 0;
-    /// Every left label is free in E: nothing is broadcast.
+    /// True where every left label is free in E, so that nothing is broadcast.
     template <class E>
     static constexpr bool fills_left = count(both(free_of<E>, on_left)) == count(on_left);
-    /// A's free labels are some, not all, of B's.
+    /// True where A has fewer free labels than B.
     template <class A, class B>
     static constexpr bool has_fewer_labels = count(free_of<A>) < count(free_of<B>);
 
-    /// The free labels of E as ids, left labels first and in their order. Without those missing on the left if `Kept`
-    /// is on_left's intersection.
+    /// The ids of the labels in `set`, ascending: left labels come first, in their order. `Count` is their number.
     template <std::size_t Count>
     static constexpr std::array<label_id, Count> listed(const flags& set) {
         std::array<label_id, Count> labels{};
@@ -146,33 +145,33 @@ struct labels_of_statement {
     static constexpr auto free_labels = listed<count(free_of<E>)>(free_of<E>);
     static constexpr auto left_labels = ids::template ids<LeftLabels>;
     static constexpr auto right_labels = ids::template ids<RightLabels>;
-    /// Some tensor had the wrong number of labels, which has been said already.
+    /// True where a mistake in an operand, such as a wrong number of labels, has been reported already.
     static constexpr bool was_refitted = appears_in<label<'?'>, united_t<LeftLabels, RightLabels>>;
-    /// No label is missing on either side, and none stands on the left twice.
+    /// True where both sides have the same labels, and none stands on the left twice.
     static constexpr bool are_the_same = !was_refitted && count(on_left) == LeftLabels::size &&
                                          count(set_of(RightLabels{})) == count(on_left) &&
                                          count(both(set_of(RightLabels{}), on_left)) == count(on_left);
 };
-/// A statement.
+/// The labels of a statement.
 template <class LeftLabels, class Right>
 using statement = labels_of_statement<LeftLabels, typename Right::labels>;
 
-// --- mistakes: which label or terms break a rule. The sentences stand in the function that a user calls, for a
-// compiler writes a line for every template on the way from there; what is wrong stands in the note below them. ---
+// --- Mistakes: which label or which terms break a rule. The messages stand in the function that a user calls, because
+// a compiler writes a line for every template on the way from there. The note below a message shows what is wrong. ---
 
-/// Stands where no label is wrong.
+/// Stands in place of a label where no label is wrong.
 struct nothing {};
 
-/// Inside a term, + and − join operands that miss the same labels on the left, and so do max and min of two; otherwise
-/// nobody can tell over which of them the user wants the sum, or the extreme. Numbers are exempt, and whatever stands
-/// inside an explicit reduction.
+/// True where the operands A and B of a +, −, max or min inside a term have the same labels missing on the left.
+/// Otherwise it would be unclear over which labels the user wants the sum or the extreme. Numbers are exempt, and
+/// everything inside an explicit reduction.
 template <class Statement, class... Terms>
 inline constexpr bool miss_the_same = true;
 template <class Statement, class A, class B>
 inline constexpr bool miss_the_same<Statement, A, B> =
     is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
 
-/// Top-level +, − and sign join terms; those inside a term are looked at.
+/// True for +, − and the sign. At the top level of a statement they join terms; inside a term they are checked.
 template <class Function>
 inline constexpr bool joins_terms =
     std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
@@ -180,7 +179,7 @@ inline constexpr bool joins_terms =
 template <class Function>
 inline constexpr bool takes_an_extreme = std::is_same_v<Function, larger> || std::is_same_v<Function, smaller>;
 
-/// Labels on the left of which a term that sums implicitly has none: C(i, q) = A(i, j) * B(j, k) is taken for a slip.
+/// Labels on the left that a term with an implicit sum does not have: C(i, q) = A(i, j) * B(j, k) is taken for a slip.
 template <class Statement, class E>
 constexpr auto absent_of(std::type_identity<E> /*node*/) {
     using flags = typename Statement::flags;
@@ -205,7 +204,7 @@ constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments.
     return sound && (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
-/// The label at a position, `nothing` behind the last.
+/// The label at `Position`; `nothing` behind the last one.
 template <std::size_t Position, class... Labels>
 auto label_at(label_list<Labels...> /*list*/) -> std::tuple_element_t<Position, std::tuple<Labels..., nothing>>;
 
@@ -214,7 +213,7 @@ template <class LeftLabels, class Right>
 class found_mistakes {
     using rules = statement<LeftLabels, Right>;
 
-    /// Position of the first label that is wrong(label, position).
+    /// Position of the first label for which wrong(label, position) is true; `Count` where there is none.
     template <std::size_t Count, class Wrong>
     static constexpr std::size_t first_at(const std::array<label_id, Count>& labels, const Wrong& wrong) {
         std::size_t position = 0;
@@ -259,7 +258,7 @@ template <class LeftLabels, class Right>
 using mistakes = std::conditional_t<Right::is_flat && statement<LeftLabels, Right>::are_the_same, no_mistakes,
                                     found_mistakes<LeftLabels, Right>>;
 
-// What the notes below the sentences call the labels.
+// The names that the notes below the messages show.
 template <class Label>
 inline constexpr bool is_in_an_operand = std::is_same_v<Label, nothing>;
 template <class Label>
@@ -269,7 +268,8 @@ inline constexpr bool stands_once = std::is_same_v<Label, nothing>;
 template <class Label>
 inline constexpr bool is_summed_inside = std::is_same_v<Label, nothing>;
 
-/// The statement keeps all rules. Where the left side knows its extents, a label that no operand has is broadcast over.
+/// True where the statement keeps all rules. With `Broadcasts` (the left side knows its extents) the left may have
+/// labels that no operand has: the result is broadcast over them.
 template <class LeftLabels, class Right, bool Broadcasts = false>
 inline constexpr bool is_sound =
     !statement<LeftLabels, Right>::was_refitted && mistakes<LeftLabels, Right>::sound_terms &&
@@ -278,7 +278,7 @@ inline constexpr bool is_sound =
     stands_once<typename mistakes<LeftLabels, Right>::repeated> &&
     is_summed_inside<typename mistakes<LeftLabels, Right>::escaping>;
 
-/// = , += and -= .
+/// The assignments =, += and -=.
 enum class assignment : std::uint8_t { set, add, subtract };
 
 }  // namespace einparallel::detail

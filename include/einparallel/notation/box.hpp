@@ -46,7 +46,7 @@ constexpr bool is_countable(const auto& extents) {
 
 namespace detail {
 
-/// Numbers in a std::array, of any integral type, as in braces.
+/// True for a std::array of numbers, of any integral type, which may stand in place of a braced list.
 template <class T>
 inline constexpr bool is_number_array = false;
 template <std::convertible_to<extent> I, std::size_t Count>
@@ -54,7 +54,7 @@ inline constexpr bool is_number_array<std::array<I, Count>> = true;
 template <class T>
 concept NumberArray = is_number_array<T>;
 
-/// A list in braces, or a std::array, as numbers for this many dimensions.
+/// The numbers of a braced list or a std::array, for `Rank` dimensions.
 template <std::size_t Rank, class List>
 constexpr std::array<index, Rank> listed_extents(const List& list) {
     std::array<index, Rank> extents{};
@@ -64,7 +64,7 @@ constexpr std::array<index, Rank> listed_extents(const List& list) {
     return extents;
 }
 
-/// Who takes numbers for each dimension, for the sentence about too few or too many.
+/// The function that takes a number for each dimension. It selects the message about too few or too many numbers.
 enum class list_of_numbers : std::uint8_t { of_distributed, of_padded, of_slice };
 
 /// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
@@ -128,10 +128,10 @@ constexpr interval block_of(interval whole, int parts, int part) {
     return {whole.begin + inner.begin, whole.begin + inner.end};
 }
 
-/// Where blocks begin along one dimension, and where the last one ends: `{0, 3, 3, 10, 12}` are blocks of 3, 0, 7 and 2
-/// elements. PETSc and others call them ownership ranges; MPI's displacements, with the extent behind them.
+/// The positions along one dimension where blocks begin, and where the last block ends: `{0, 3, 3, 10, 12}` are blocks
+/// of 3, 0, 7 and 2 elements. PETSc calls them ownership ranges; MPI's displacements are these without the last one.
 struct cut_points {
-    std::vector<index> at;  ///< ascending, from 0 to the extent: one more than blocks
+    std::vector<index> at;  ///< ascending, from 0 to the extent; one more than there are blocks
 
     /// From numbers of any integral types.
     cut_points(std::initializer_list<extent> points) : at(points.begin(), points.end()) {}
@@ -144,7 +144,7 @@ struct cut_points {
 /// Rank 0 is the box of one element. Storage of a box is dense and row-major wherever nothing else is said.
 struct box {
     std::vector<interval> sides;  ///< by dimension
-    bool nothing = false;         ///< holds no element whatever its sides: the only way for a box of rank 0 to be empty
+    bool nothing = false;         ///< true: empty whatever the sides are; a box of rank 0 is empty only so
 
     /// Number of dimensions.
     [[nodiscard]] std::size_t rank() const { return sides.size(); }
@@ -153,7 +153,8 @@ struct box {
         return detail::product_in(sides, index{nothing ? 0 : 1},
                                   [](const interval& side) { return side.empty() ? 0 : side.size(); });
     }
-    /// Asks the sides one by one: their product may be beyond an index in a box that nobody has checked yet.
+    /// True where there is no element. It tests the sides one by one, because their product may overflow an index in a
+    /// box that nobody has checked yet.
     [[nodiscard]] bool empty() const { return nothing || detail::any_in(sides, &interval::empty); }
     friend bool operator==(const box&, const box&) = default;
 };
@@ -162,11 +163,11 @@ struct box {
 /// @pre a.rank() == b.rank()
 EINPARALLEL_INLINE box intersect(const box& a, const box& b);
 
-/// The elements of some boxes that are not in `taken`, in boxes that do not meet where those do not: of each two along
-/// every dimension at most, none of them empty.
+/// The elements of the boxes `whole` that are not in `taken`, as boxes, none of them empty. Each box of `whole` becomes
+/// at most two boxes for each dimension. The boxes are disjoint where those of `whole` are.
 EINPARALLEL_INLINE std::vector<box> difference(const std::vector<box>& whole, const box& taken);
 
-/// The whole tensor with these bounds.
+/// The box of a whole tensor with these bounds.
 EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds);
 
 /// A box of this rank without any element.
@@ -182,14 +183,15 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape);
 
 namespace EINPARALLEL_DETAIL {
 
-/// Extents of a box.
+/// The extents of a box.
 EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 
-/// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
+/// The offset, in elements, of the first element of `region` from the first element of `whole`, which has these
+/// strides.
 /// @pre contains(whole, region)
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
 
-/// What is wrong with extents of which one is negative; empty where nothing is.
+/// A text that names the first negative extent; empty where none is negative.
 EINPARALLEL_INLINE std::string negative_extent(index_span extents);
 
 }  // namespace EINPARALLEL_DETAIL

@@ -24,12 +24,12 @@
 // Templates that record a user's functors live in EINPARALLEL_UNIT: where nvcc compiles them for runs on devices they
 // have other names than elsewhere, because they contain the functors' kernels (device/functor_launch.hpp).
 //
-// A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
-// named after them, so that another library is a link error which says why.
+// A compiled library is built for one version, one binary interface of the C++ library and one of MPI. Units refer to
+// symbols named after these, so that linking another library gives an error that shows why.
 
 #include <einparallel/notation/version.hpp>
 
-/// The mark of operators and maps: plain functors that a device compiler may compile for host and device.
+/// Marks operators and maps: plain functors that a device compiler may compile for host and device.
 #if defined(__CUDACC__)
 #define EINPARALLEL_HOST_DEVICE __host__ __device__
 #else
@@ -97,7 +97,8 @@ EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_ABI)
 
 namespace einparallel::EINPARALLEL_UNIT {
 
-/// A template argument of member functions that call internals: their symbols then differ as those do.
+/// A template argument of member functions that call internals. It makes their symbols differ between the header-only
+/// and the compiled library, as the symbols of the internals do.
 struct way;
 
 }  // namespace einparallel::EINPARALLEL_UNIT

@@ -16,8 +16,10 @@
 
 namespace einparallel {
 
-/// What a label means to a parallel run. x_only and y_only are contracted labels of a single operand.
-/// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.
+/// The class of a label, which tells a parallel run how to treat it (see classify). x_only and y_only are contracted
+/// labels of a single operand.
+/// It is a class around an enumeration because g++ suggests the enumerators of an enum class, label_class::m, for every
+/// undeclared m.
 class label_class {
 public:
     enum value_type : std::uint8_t { c, m, n, k, x_only, y_only };
@@ -29,10 +31,10 @@ private:
     value_type value_;
 };
 
-/// Which class a label is that the operands has_label(0), has_label(1), … and maybe the output carry.
-/// With more than two operands: c is in all of them and in the output; m and n are output labels missing somewhere (m
-/// if the first operand has it, else n); k is contracted and in more than one; x_only / y_only are contracted and in
-/// one (x_only if that one is the first).
+/// The class of a label. has_label(r) says whether operand r has the label, `in_output` whether the output has it.
+/// With more than two operands: c is in all of them and in the output. m and n are output labels that some operand
+/// lacks: m is in the first operand, n is not. k is contracted and in more than one operand. x_only and y_only are
+/// contracted and in one operand: x_only is in the first one.
 constexpr label_class classify(std::size_t operand_count, const auto& has_label, bool in_output) {
     std::size_t having = 0;
     for (std::size_t operand = 0; operand < operand_count; ++operand) {
@@ -76,19 +78,20 @@ std::string einsum_text(const auto& names, std::size_t operands, const auto& lab
 
 }  // namespace detail
 
-/// What a kernel reads of an operand: a tensor with a dimension for each label, that of the operand at a map of them.
+/// What a kernel reads from an operand: a tensor with one dimension for each of `labels`. The map `at` says which
+/// element of operand `operand` each of its elements is.
 struct operand_read {
     std::size_t operand = 0;
     std::vector<label_id> labels;
-    affine_map at{};                        ///< of labels of the einsum
-    std::vector<operand_read> elsewhere{};  ///< what is read where its conditions do not hold, or functions are outside
-                                            ///< the bounds: the first one whose own conditions hold
+    affine_map at{};                        ///< map of the einsum's labels
+    std::vector<operand_read> elsewhere{};  ///< read instead where the conditions of `at` do not hold, or its functions
+                                            ///< are outside the bounds: the first one whose own conditions hold
 
     friend bool operator==(const operand_read&, const operand_read&) = default;
 };
 
-/// Running sums: the kernel reads its operand at label `terms` where the output, and the operand as it rests, have
-/// `sums`, and sums what is not behind that. No label: there are none.
+/// The labels of running sums. The output, and the operand in memory, have label `sums`; the kernel reads the operand
+/// at label `terms` instead. It sums the elements with terms <= sums. Without running sums both are no_label.
 struct running_labels {
     label_id terms = no_label;
     label_id sums = no_label;
@@ -100,11 +103,11 @@ struct running_labels {
 /// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
 struct einsum_form {
     std::vector<std::string> names;
-    std::vector<std::vector<label_id>> operands;  ///< labels of each; of one that is read at functions those in them
+    std::vector<std::vector<label_id>> operands;  ///< labels of each; for one that is read at functions, their labels
     std::vector<label_id> output;
-    std::vector<operand_read> reads{};  ///< by operand of the kernel; none: each operand at its labels (is_plain)
+    std::vector<operand_read> reads{};  ///< by operand of the kernel; empty: each operand is read at its labels
     running_labels running{};
-    bool reads_at_once = false;  ///< a rank's call sees all that it reads: no operand is joined
+    bool reads_at_once = false;  ///< one call on a rank sees all that it reads, so no operand is joined
 
     friend bool operator==(const einsum_form&, const einsum_form&) = default;
 
@@ -115,9 +118,10 @@ struct einsum_form {
     }
     [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
-    /// The kernel reads each operand once, at its labels: planners and schedules copy and ask nothing more of it.
+    /// True where the kernel reads each operand once, at its labels. Planners and schedules ask nothing more about such
+    /// an einsum.
     [[nodiscard]] bool is_plain() const { return reads.empty(); }
-    /// All operands of the kernel, plain ones too.
+    /// What the kernel reads, one entry for each of its operands. In a plain einsum each operand is read at its labels.
     [[nodiscard]] std::vector<operand_read> listed_reads() const {
         std::vector<operand_read> all = reads;
         for (std::size_t operand = 0; is_plain() && operand < operands.size(); ++operand) {
@@ -126,7 +130,7 @@ struct einsum_form {
         return all;
     }
 
-    /// By kernel's operand where these are not plain, and behind them what is read outside their bounds.
+    /// Pointers to all of `reads`, by operand of the kernel, and behind them to all that is read elsewhere.
     [[nodiscard]] std::vector<const operand_read*> all_reads() const {
         std::vector<const operand_read*> all = detail::list_of(reads, [](const operand_read& read) { return &read; });
         for (const operand_read& read : reads) {
@@ -137,19 +141,20 @@ struct einsum_form {
         return all;
     }
 
-    /// A read of this operand is as asked.
+    /// True where is(map) is true for a map at which this operand is read.
     [[nodiscard]] bool any_read(std::size_t operand, const auto& is) const {
         return detail::any_in(all_reads(), [&](const operand_read* read) {
             return read->operand == operand && std::invoke(is, read->at);
         });
     }
-    /// An operand that is read at functions of labels.
+    /// True where the operand is read at functions of labels.
     [[nodiscard]] bool is_viewed(std::size_t operand) const {
         return !is_plain() && any_read(operand, [](const affine_map& at) { return !at.is_plain(); });
     }
 
-    /// A viewed operand of which a rank has what it reads in several buffers, its own block and a halo. One that is
-    /// read through several dimensions at once lies in rows that follow each other.
+    /// True for a viewed operand of which a rank holds the elements that it reads in several buffers: its own block and
+    /// a halo. An operand with a function that runs through several dimensions is not joined: its rows follow each
+    /// other in memory.
     [[nodiscard]] bool is_joined(std::size_t operand) const {
         return is_viewed(operand) && !reads_at_once && !any_read(operand, &affine_map::is_reshaped);
     }

@@ -16,7 +16,7 @@ namespace einparallel {
 
 namespace detail {
 
-/// The sentences of mistakes, which static_asserts and errors have in common.
+/// The messages about mistakes in a subscript string, for static_asserts and for errors at run time.
 #define EINPARALLEL_DETAIL_SUBSCRIPT_character                                                                        \
     "malformed subscript string: a label is a letter (or another Unicode character); beside labels stand ',', '->', " \
     "'...' and spaces, and an index that is a function of labels is written as in \"i+r,r->i\" or \"[2*i - r, "       \
@@ -55,7 +55,8 @@ template <subscripts Text, std::size_t... Ranks>
 inline constexpr auto subscript_table_of =
     read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text, {Ranks...});
 
-/// The output label that breaks a rule, empty where none does: the note below the sentence shows it.
+/// The output label that has the mistake `Problem`; empty where no label has it. A compiler's note below the message
+/// shows this label.
 template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
 inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
                                              ? subscript_table_of<Text, Ranks...>.culprit
@@ -65,7 +66,8 @@ inline constexpr bool output_label_is_in_an_operand = Label == label_name();
 template <label_name Label>
 inline constexpr bool output_label_stands_once = Label == label_name();
 
-/// One sentence for every mistake in a subscript string; what functions of such a string return.
+/// Checks a subscript string at compile time: one static_assert for each possible mistake. Functions return this type
+/// where the string has a mistake.
 template <subscripts Text, std::size_t... Ranks>
 struct check_subscripts : refused {
     static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
@@ -110,7 +112,8 @@ struct spec_table<Text, std::index_sequence<Operand...>> {
 
 }  // namespace detail
 
-/// What `einsum<Text>` means, where Text has no ellipsis (whose rank only the operands tell).
+/// The meaning of `einsum<Text>`, known at compile time. Text has no ellipsis, because only operands tell how many
+/// dimensions an ellipsis stands for.
 template <subscripts Text>
 struct einsum_spec {
     /// Number of operands.
@@ -125,7 +128,7 @@ public:
     /// Number of dimensions of the output.
     static constexpr std::size_t output_rank = table.output_rank;
 
-    /// Which of c, m, n, k, x_only, y_only a label is.
+    /// The class of label `Name`: c, m, n, k, x_only or y_only.
     template <label_name Name>
     static constexpr einparallel::label_class label_class() {
         constexpr label_id wanted = id<Name>;
@@ -134,7 +137,8 @@ public:
             operands, [](std::size_t operand) { return in_operand(operand, wanted); }, in_output(wanted));
     }
 
-    /// Number of a label, in order of first appearance over operands; no_label where it appears in no operand.
+    /// The id of label `Name`: its position in the order of first appearance over operands; no_label where it appears
+    /// in no operand.
     template <label_name Name>
     static constexpr label_id id = table.find(Name) < table.label_count ? label_id(table.find(Name)) : no_label;
 
@@ -149,7 +153,7 @@ public:
         return std::find(table.output.data(), end, label) != end;
     }
 
-    /// The form of this einsum, in numbers of run time.
+    /// The run-time form of this einsum.
     [[nodiscard]] static einsum_form form() {
         einsum_form made;
         for (std::size_t label = 0; label < table.label_count; ++label) {

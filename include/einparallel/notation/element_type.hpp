@@ -1,5 +1,6 @@
 #pragma once
-// What the library can hold in a tensor, as a run-time value: vertices and buffers are untyped, handles are not.
+// The element types that a tensor can hold, also as run-time values: vertices and buffers are untyped, handles are
+// typed.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/half.hpp>
@@ -18,22 +19,22 @@ namespace einparallel {
 
 namespace detail {
 
-/// Types, in an order.
+/// An ordered list of types.
 template <class... T>
 struct type_list {
     static constexpr std::size_t size = sizeof...(T);
 };
 
-/// Elements that are computed with as floats.
+/// True for the half types, which operations compute with as floats.
 template <class T>
 inline constexpr bool is_half = false;
 template <char Kind>
 inline constexpr bool is_half<half_type<Kind>> = true;
 using half_elements = type_list<float16, bfloat16, float8_e4m3, float8_e5m2>;
-/// Those that products read as they are; others become floats as they are packed.
+/// The half types that matrix products read directly. The other half types become floats when a product packs them.
 using multiplied_halves = type_list<float16, bfloat16>;
 
-/// The type in which elements of type T are computed with.
+/// The type in which operations compute with elements of type T: float for a half type, else T.
 template <class T>
 using computed_t = std::conditional_t<is_half<T>, float, T>;
 template <class T>
@@ -46,7 +47,7 @@ struct is_complex : std::false_type {};
 template <class T>
 struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, double>> {};
 
-/// The type of the real part.
+/// The type of the real part of a T; T itself where it is not complex.
 template <class T>
 struct real_part : std::type_identity<T> {};
 template <class R>
@@ -59,7 +60,7 @@ inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T,
                                    is_half<T> ||
                                    (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
 
-/// The integer type of so many bytes.
+/// The integer type of `Bytes` bytes, or of 8 bytes where `Bytes` is larger than 4.
 template <std::size_t Bytes, bool IsSigned>
 constexpr auto integer_of() {
     if constexpr (Bytes == 1) {
@@ -73,9 +74,9 @@ constexpr auto integer_of() {
     }
 }
 
-/// The common type of two elements. Of integers the smallest that holds both; of a signed one and an unsigned one of 64
-/// bits the signed one, modulo 2⁶⁴. Of an integer and a real number the real one, of a real and a complex number the
-/// complex one of the larger precision; float for halves.
+/// The common type of an A and a B. Two integers give the smallest integer type that holds both; a signed integer and
+/// an unsigned one of 64 bits give the signed type of 64 bits, modulo 2⁶⁴. An integer and a real number give the real
+/// type. A real and a complex number give the complex type of the larger precision. Half types count as float.
 template <class A, class B>
 constexpr auto arithmetic_result() {
     using X = real_part_t<A>;
@@ -102,7 +103,7 @@ constexpr auto arithmetic_result() {
 template <class A, class B>
 using arithmetic_t = typename decltype(arithmetic_result<A, B>())::type;
 
-/// x as an element of type To; between complex types real and imaginary part each.
+/// x as an element of type To. Between complex types, the real and the imaginary part are converted separately.
 template <class To, class From>
 EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
     if constexpr (std::is_same_v<To, From>) {
@@ -124,9 +125,9 @@ EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
 template <class T>
 concept Element = detail::is_element<T>;
 
-/// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
-/// complex; and B, E and F for bfloat16, float8_e4m3 and float8_e5m2, which NumPy has not. Together with its size in
-/// bytes it names an element type.
+/// An element type as a run-time value: a kind of number and a size in bytes. The kinds are NumPy's one-letter codes b
+/// bool, i signed, u unsigned, f real and c complex. B, E and F stand for bfloat16, float8_e4m3 and float8_e5m2, for
+/// which NumPy has no codes.
 struct element_type {
     char kind = 'f';          ///< as in NumPy: f, c, i, u, b; or B, E, F
     std::uint32_t bytes = 0;  ///< of one element
@@ -134,7 +135,7 @@ struct element_type {
     friend constexpr bool operator==(const element_type&, const element_type&) = default;
 };
 
-/// The run-time value for T.
+/// The element_type that stands for T.
 template <Element T>
 constexpr element_type element_type_of() {
     if constexpr (detail::is_half<T>) {
@@ -151,7 +152,7 @@ constexpr element_type element_type_of() {
 
 namespace detail {
 
-/// visit(std::type_identity<T>()) for the T of a list that has this run-time value, if one has.
+/// Calls visit(std::type_identity<T>()) for the T of the list that `type` stands for, if the list has it.
 template <class... T>
 constexpr void with_element_among(type_list<T...> /*list*/, element_type type, const auto& visit) {
     static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
@@ -166,12 +167,12 @@ constexpr bool is_element_among(type_list<T...> /*list*/, element_type type) {
 constexpr bool is_half_type(element_type type) {
     return is_element_among(half_elements(), type);
 }
-/// Products read them as they are.
+/// True for the half types that matrix products read directly (multiplied_halves).
 constexpr bool is_multiplied_half(element_type type) {
     return is_element_among(multiplied_halves(), type);
 }
 
-/// The type that elements of this one are computed with.
+/// The type in which operations compute with elements of type `element`: float for a half type, else `element`.
 constexpr element_type computed(element_type element) {
     return is_half_type(element) ? element_type_of<float>() : element;
 }
@@ -181,7 +182,7 @@ inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
 
-/// All element types but halves.
+/// All element types except the half types.
 using whole_elements =
     type_list<float, double, std::complex<float>, std::complex<double>, bool, std::int8_t, std::int16_t, std::int32_t,
               std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
@@ -190,7 +191,7 @@ constexpr void with_element(element_type type, const auto& visit) {
     with_element_among(whole_elements(), type, visit);
 }
 
-/// Some T has this run-time value.
+/// True where `type` stands for an element type of the library.
 constexpr bool is_element_type(element_type type) {
     return is_half_type(type) || is_element_among(whole_elements(), type);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The one exception of the library, and the sentences of errors, made of words and numbers where they are wanted.
+// The exception of the library, and functions that build the texts of errors from words and numbers when they are
+// needed.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -13,17 +14,17 @@
 
 namespace einparallel {
 
-/// What every run-time misuse or failure throws: one sentence that names vertex, label and both extents where there are
-/// such. On a communicator every rank throws the same text.
+/// The exception for every misuse and failure at run time. Its text is one sentence, which names the vertex, the label
+/// and both extents where there are any. On a communicator every rank throws the same text.
 class error : public std::runtime_error {
 public:
-    /// With the sentence that what() returns.
+    /// Makes an error whose what() returns `sentence`.
     explicit error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
 namespace detail {
 
-/// @throws error with this sentence where something does not hold
+/// @throws error with the text `otherwise` where `holds` is false
 ///@{
 inline void expect(bool holds, const char* otherwise) {
     if (!holds) {
@@ -39,7 +40,7 @@ inline void expect(bool holds, const std::string& otherwise) {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Words, which it refers to, or a whole number.
+/// A part of a sentence: a text, to which it only refers, or a whole number.
 class word {
 public:
     word(const char* words) : words_(words) {}
@@ -57,23 +58,23 @@ private:
     bool is_number_ = false;
 };
 
-/// One behind the other.
+/// Joins the words to one text.
 inline std::string sentence(std::initializer_list<word> words) {
     return sum_in(words, std::string(), &word::text);
 }
 
-/// @throws error with this sentence
+/// @throws error with the joined words as its text
 [[noreturn]] inline void refuse(std::initializer_list<word> words) {
     throw error(sentence(words));
 }
 
-/// @throws error with this sentence, made only then, where something does not hold
+/// @throws error with the joined words `otherwise` where `holds` is false; they are joined only then
 inline void require(bool holds, std::initializer_list<word> otherwise) {
     if (!holds) {
         refuse(otherwise);
     }
 }
-/// The same, with a sentence that begins with `who`.
+/// Like the function above, but the text begins with `who`.
 inline void require(bool holds, std::initializer_list<word> who, std::initializer_list<word> otherwise) {
     if (!holds) {
         refuse({sentence(who), sentence(otherwise)});

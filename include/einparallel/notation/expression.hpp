@@ -1,6 +1,6 @@
 #pragma once
-// Expression nodes: what the user wrote, as a value. Nothing is computed here, and nothing here can be assigned to;
-// operands that can live with arrays (array) and with tensors (graph).
+// Expression nodes: the values that hold what the user wrote. They compute nothing, and nothing can be assigned to
+// them; operands that can be assigned to live with arrays (array) and with tensors (graph).
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
@@ -17,15 +17,16 @@ namespace einparallel {
 
 namespace detail {
 
-/// An operand with a label for each of its dimensions. `Operand` refers to data that outlives the statement or owns it.
+/// An operand with a label for each of its dimensions. `Operand` owns its data, or refers to data that outlives the
+/// statement.
 template <class Operand, class Labels>
 struct leaf : expression_base {
     using node = leaf;
     using operand_type = Operand;
     using labels = Labels;
     using value_type = typename Operand::value_type;
-    static constexpr std::size_t leaf_count = 1;  ///< in all of it, numbers excepted; and so of every node
-    static constexpr bool is_flat = true;         ///< there is no reduction, softmax or running sum in it
+    static constexpr std::size_t leaf_count = 1;  ///< leaves of the whole node, numbers not counted
+    static constexpr bool is_flat = true;         ///< the node contains no reduction, softmax or running sum
 
     Operand operand;
 
@@ -36,7 +37,8 @@ struct leaf : expression_base {
     leaf& operator=(const leaf&) & = default;
     leaf& operator=(leaf&&) & noexcept = default;
 
-    /// A leaf that nothing can be assigned to, which an assignment to a temporary copy would hide.
+    /// Refuses the assignment to a leaf that cannot be written. Without this function, an assignment to a temporary
+    /// copy could hide the mistake.
     template <class E>
     const leaf& operator=(const E& /*right*/) const {
         static_assert(!std::is_same_v<E, E>,
@@ -45,7 +47,7 @@ struct leaf : expression_base {
     }
 };
 
-// Operands that wait for extents, from which their elements follow: those are known when the statement is computed or
+// Operands that wait for extents, which determine their elements. Extents are known when the statement is computed or
 // recorded.
 
 /// The index along one label.
@@ -54,9 +56,9 @@ struct iota_operand {
     static constexpr std::size_t rank = 1;
     static constexpr bool waits = true;
 
-    index extent = -1;  ///< −1: others say it
+    index extent = -1;  ///< −1: another operand or the left side has it
 };
-/// How many elements a reduction of Inner goes over, as a number that its sums are divided by.
+/// The number of elements that a reduction of `Inner` takes, as a number by which its sums are divided.
 template <class Over, class Inner>
 struct count_operand {
     using inner = typename Inner::value_type;
@@ -65,8 +67,9 @@ struct count_operand {
     static constexpr bool waits = true;
 };
 
-/// The arguments of a function. Each einsum's nodes are types of their own, whose every function is compiled for it
-/// alone: so of one or two there are none but the implicit ones, and no level between a node and its arguments.
+/// The arguments of a function. Each einsum has its own node types, and every function of such a type is compiled for
+/// it alone. So lists of one or two arguments have only implicit functions, and no level between a node and its
+/// arguments.
 template <class... Nodes>
 struct node_list;
 template <class First>
@@ -95,8 +98,8 @@ constexpr const auto& argument(const node_list<Nodes...>& nodes) {
     }
 }
 
-/// ⊗ or a map: a function applied to each combination of elements of its arguments. An aggregate, made by {{},
-/// function, {arguments…}}: each expression's nodes are types of their own, for which a constructor would be compiled.
+/// ⊗ or a map: a function applied to each combination of elements of its arguments. It is an aggregate, made by {{},
+/// function, {arguments…}}: a constructor would be compiled for the node types of each expression.
 template <class Function, class... Arguments>
 struct join_node : expression_base {
     using node = join_node;
@@ -128,13 +131,13 @@ struct reduce_node : expression_base {
     reduce_node(Op reduction, Inner of) : op(std::move(reduction)), inner(std::move(of)) {}
 };
 
-/// exp(x − max x) / Σ exp(x − max x).
+/// Marks a row_node as a softmax: exp(x − max x) / Σ exp(x − max x).
 struct softmax_function {};
-/// Element t becomes ⊕ of the elements up to t.
+/// Marks a row_node as a running ⊕: element t becomes ⊕ of the elements 0 to t.
 template <class Op>
 struct running {};
 
-/// What makes rows along one label of rows along it.
+/// A function that maps each row along label `Over` to a row along the same label.
 template <class Function, class Over, class Inner>
 struct row_node : expression_base {
     using node = row_node;
@@ -150,7 +153,7 @@ struct row_node : expression_base {
 
 }  // namespace detail
 
-/// Anything that an einsum's right-hand side may be made of, numbers excepted.
+/// Any expression that may stand on the right-hand side of an einsum, numbers excepted.
 template <class E>
 concept Expression = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
 
@@ -173,7 +176,7 @@ struct value_of : std::type_identity<A> {};
 template <Expression A>
 struct value_of<A> : std::type_identity<typename A::value_type> {};
 
-/// One of the two is an expression; the other may be a number.
+/// One of A and B is an expression; the other may be a number.
 template <class A, class B>
 concept JoinPair = (Expression<A> && (Expression<B> || Scalar<B>)) || (Scalar<A> && Expression<B>);
 
@@ -205,7 +208,7 @@ template <class A, class B>
 concept PairWithoutLabels = (Unlabelled<A> && (Unlabelled<B> || Expression<B> || Scalar<B>)) ||
                             (Unlabelled<B> && (Expression<A> || Scalar<A>));
 
-/// std::cout << Z(i, k): refused.
+/// The result of std::cout << Z(i, k), which is refused.
 template <class E>
 struct printed_expression : refused {
     static_assert(!Expression<E>,
@@ -218,7 +221,7 @@ template <class Stream, Expression E>
     }
 printed_expression<E> operator<<(Stream& /*stream*/, const E& /*expression*/);
 
-/// Stands for a mistake in an expression: where a label is `?`, nothing else is said.
+/// Stands for a mistake in an expression. Its label is `?`; a statement with this label reports nothing else.
 struct refused_operand {
     using value_type = bool;
     static constexpr std::size_t rank = 1;
@@ -231,14 +234,14 @@ struct refused_node : leaf<refused_operand, label_list<label<'?'>>>, refusal {
     operator T() const;
 };
 
-/// What operators make of it.
+/// The result of operators on tensors without labels.
 template <class... Tensors>
 struct without_labels : refused_node {
     static_assert(fits<Tensors...>,
                   "einsum: tensors are added and multiplied with labels, as in C(i, k) = A(i, j) * B(j, k)");
 };
 
-/// A function has values for such arguments.
+/// True where the function is defined for arguments of these types; some are not for complex numbers.
 template <class Function, class... Values>
 inline constexpr bool takes_elements =
     !(is_complex<Values>::value || ...) || computes_in(Function::code, element_type_of<std::complex<double>>());
@@ -260,8 +263,8 @@ template <class Function, class... Arguments, class... Given>
 
 }  // namespace detail
 
-// Not inlined, and compiled for size: a statement copies its nodes from call to call, which is little to run and much
-// to optimise.
+// Not inlined, and compiled for size: a statement copies its nodes from call to call, which takes little time to run
+// but much to optimise.
 #define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                                                   \
     template <class A, class B>                                                                      \
         requires detail::JoinPair<A, B>                                                              \
@@ -269,14 +272,15 @@ template <class Function, class... Arguments, class... Given>
         return detail::joined(std::type_identity<detail::pair_node<detail::functor, A, B>>(), a, b); \
     }                                                                                                \
     static_assert(true)
-/// Element by element; a number takes its precision from the expression beside it.
+/// Arithmetic, element by element. A number takes its precision from the expression beside it.
 ///@{
 EINPARALLEL_DETAIL_OPERATOR(+, plus);
 EINPARALLEL_DETAIL_OPERATOR(-, minus);
 EINPARALLEL_DETAIL_OPERATOR(*, times);
 EINPARALLEL_DETAIL_OPERATOR(/, over);
 ///@}
-/// What a division of integers towards zero leaves: it has the sign of a, and a division by zero is an ep::error.
+/// The remainder of a division of integers that rounds towards zero. It has the sign of a. A division by zero throws
+/// ep::error.
 EINPARALLEL_DETAIL_OPERATOR(%, modulo);
 // Comparisons, element by element: an expression of bool.
 EINPARALLEL_DETAIL_OPERATOR(<, less);
@@ -286,7 +290,7 @@ EINPARALLEL_DETAIL_OPERATOR(>=, greater_equal);
 EINPARALLEL_DETAIL_OPERATOR(==, equal);
 EINPARALLEL_DETAIL_OPERATOR(!=, not_equal);
 
-/// Of bool, element by element: both sides are computed.
+/// Logical operators on bool, element by element. Both sides are computed.
 ///@{
 EINPARALLEL_DETAIL_OPERATOR(&&, both);
 EINPARALLEL_DETAIL_OPERATOR(||, either);
@@ -300,7 +304,7 @@ EINPARALLEL_DETAIL_OPERATOR(||, either);
         return {};                                                            \
     }                                                                         \
     static_assert(true)
-/// Of tensors without labels: refused, with the sentence that says how it is written.
+/// Refuse tensors without labels; the message says how to write the operation.
 ///@{
 EINPARALLEL_DETAIL_OPERATOR(+);
 EINPARALLEL_DETAIL_OPERATOR(-);
@@ -313,7 +317,7 @@ detail::without_labels<A> operator-(const A& /*a*/) {
 ///@}
 #undef EINPARALLEL_DETAIL_OPERATOR
 
-/// Element by element.
+/// Signs and negation, element by element.
 ///@{
 template <Expression A>
 auto operator-(const A& a) {
@@ -323,7 +327,7 @@ template <Expression A>
 auto operator+(const A& a) {
     return typename A::node(a);
 }
-/// Of bool.
+/// Logical negation of bool.
 template <Expression A>
 auto operator!(const A& a) {
     return detail::pair_node<detail::differ, A, bool>{{}, {}, {a, true}};

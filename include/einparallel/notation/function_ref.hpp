@@ -1,5 +1,5 @@
 #pragma once
-// A reference to a callable, its type erased: a parameter of functions that are no templates.
+// A type-erased reference to a callable, for parameters of functions that are not templates.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -12,6 +12,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class Signature>
 class function_ref;
 
+/// A reference to a callable of any type.
 /// @pre the callable outlives the reference
 template <class R, class... Arguments>
 class function_ref<R(Arguments...)> {

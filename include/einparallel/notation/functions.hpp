@@ -1,5 +1,5 @@
 #pragma once
-// The words of an expression: reductions, maps and joins by name.
+// The named functions of expressions: reductions, maps and joins.
 
 #include <einparallel/notation/expression.hpp>
 
@@ -11,7 +11,7 @@ namespace einparallel {
 
 namespace detail {
 
-/// True of labels that the expression has, and of those that are missing on the left.
+/// True where `Inner` has all labels of the list `Over`, and always for missing_labels.
 template <class Over, class Inner>
 inline constexpr bool are_labels_of = true;
 template <class... Labels, class Inner>
@@ -20,8 +20,9 @@ inline constexpr bool are_labels_of<label_list<Labels...>, Inner> = (appears_in<
 template <class Op, class Inner>
 inline constexpr bool is_operator_on = Reduction<Op, computed_t<typename Inner::value_type>>;
 
-/// ⊕ over named labels, or over all that are missing on the left, as the functions below return it: compilers say where
-/// a user called what returns such a type. A sum stands in for an operator that is none, all labels for unknown ones.
+/// A checked ⊕ over named labels, or over all labels missing on the left. The functions below return this type, so that
+/// compilers report a mistake at the user's call. A sum takes the place of an `Op` that is no reduction, and
+/// missing_labels that of a list with unknown labels.
 template <class Op, class Over, class Inner>
 struct checked_reduction
     : reduce_node<std::conditional_t<is_operator_on<Op, Inner>, Op, op::sum_type>,
@@ -45,7 +46,7 @@ struct checked_reduction
               of) {}
 };
 
-/// Labels, and an expression behind them.
+/// The last argument of a call such as sum(j, k, expr): the expression behind the labels.
 template <class First, class... Rest>
 const auto& last_of(const First& first, const Rest&... rest) {
     if constexpr (sizeof...(Rest) == 0) {
@@ -64,8 +65,8 @@ using checked_reduction_over =
     checked_reduction<Op, concatenate_t<std::conditional_t<Label<Arguments>, label_list<Arguments>, label_list<>>...>,
                       last_t<Arguments...>>;
 
-/// A function of elements takes one of each argument and gives a value: a number, or whatever a function around it
-/// takes.
+/// True where the function can be called with one element of each argument and returns a value: a number, or an object
+/// for an enclosing function.
 template <class Function, class... Values>
 inline constexpr bool gives_value = [] {
     if constexpr (std::is_invocable_v<const Function&, Values...>) {
@@ -75,7 +76,7 @@ inline constexpr bool gives_value = [] {
         return false;
     }
 }();
-/// What ep::map and ep::join make of others.
+/// The result of ep::map and ep::join for a function for which gives_value is false.
 template <class Function, class... Values>
 struct other_function : refused_node {
     static constexpr bool takes = std::is_invocable_v<const Function&, Values...>;
@@ -93,11 +94,12 @@ auto applied(Function&& function, const Arguments&... arguments) {
     }
 }
 
-/// A call of a word below that is meant for expressions.
+/// True where a call of a function below is meant for expressions: an argument is an expression, a tensor without
+/// labels, or a label.
 template <class... Arguments>
 concept MeantForExpressions = ((Expression<Arguments> || Unlabelled<Arguments> || Label<Arguments>) || ...);
 
-/// What it makes of other arguments than those that it takes.
+/// The result of such a call with arguments that the function does not take.
 template <class... Arguments>
 struct other_arguments : refused_node {
     static_assert(fits<Arguments...>,
@@ -107,7 +109,7 @@ struct other_arguments : refused_node {
 
 }  // namespace detail
 
-/// A word of its own with other arguments: refused. To be undefined by notation/row_functions.hpp.
+/// Refuses calls of the function `word` with other arguments. notation/row_functions.hpp undefines this macro.
 #define EINPARALLEL_DETAIL_REFUSES_OTHERS(word)                                                        \
     template <class... Arguments>                                                                      \
         requires detail::MeantForExpressions<Arguments...> detail::other_arguments<Arguments...> word( \
@@ -139,12 +141,12 @@ EINPARALLEL_DETAIL_REDUCTION(max);
 EINPARALLEL_DETAIL_REDUCTION(min);
 #undef EINPARALLEL_DETAIL_REDUCTION
 
-/// ⊕ by any operator (see concept Reduction) over all labels missing on the left.
+/// Reduces by any operator (see concept Reduction) over all labels missing on the left.
 template <class Op, Expression E>
 detail::checked_reduction<Op, detail::missing_labels, E> reduce(Op op, const E& expression) {
     return {std::move(op), expression};
 }
-/// ⊕ by any operator over named labels: ep::reduce(op, j, k, expr).
+/// Reduces by any operator over named labels: ep::reduce(op, j, k, expr).
 template <class Op, Label First, class... Rest>
     requires detail::EndInExpression<First, Rest...> detail::checked_reduction_over<Op, First, Rest...> reduce(
         Op op, const First& /*label*/, const Rest&... rest) {
@@ -189,7 +191,7 @@ auto where(const C& c, const A& a, const B& b) {
         return detail::joined(std::type_identity<detail::join_node<detail::functor, typename E::node>>(), expression); \
     }                                                                                                                  \
     EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
-/// |x|, of complex numbers the magnitude, element by element.
+/// |x|, element by element; for complex numbers the magnitude.
 EINPARALLEL_DETAIL_MAP(abs, absolute);
 /// Complex conjugate, element by element.
 EINPARALLEL_DETAIL_MAP(conj, conjugate);
@@ -213,9 +215,9 @@ EINPARALLEL_DETAIL_MAP(cos, cos_function);
 EINPARALLEL_DETAIL_MAP(tan, tan_function);
 /// Error function, element by element.
 EINPARALLEL_DETAIL_MAP(erf, erf_function);
-/// Largest whole number that is not larger, element by element.
+/// The largest whole number that is not larger than x, element by element.
 EINPARALLEL_DETAIL_MAP(floor, floor_function);
-/// Nearest whole number, halves away from zero, element by element.
+/// The nearest whole number, element by element. Halves are rounded away from zero.
 EINPARALLEL_DETAIL_MAP(round, round_function);
 /// −1, 0 or 1, element by element.
 EINPARALLEL_DETAIL_MAP(sign, sign_function);
@@ -231,7 +233,7 @@ EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
 
 namespace detail {
 
-/// Another ⊕ of what is summed, of integers as doubles.
+/// The reduction `op` over the elements and labels of the sum `total`. Integers become doubles first.
 template <class Other, class Op, class Over, class Inner>
 auto in_fractions(Other op, const reduce_node<Op, Over, Inner>& total) {
     if constexpr (std::is_integral_v<typename Inner::value_type>) {
@@ -241,7 +243,7 @@ auto in_fractions(Other op, const reduce_node<Op, Over, Inner>& total) {
         return checked_reduction<Other, Over, Inner>(op, total.inner);
     }
 }
-/// Σ / number of elements; of bool the share that is true.
+/// The sum `total` divided by the number of its elements. The mean of bools is the share that is true.
 template <class Op, class Over, class Inner>
 auto mean_of(const reduce_node<Op, Over, Inner>& total) {
     return total / leaf<count_operand<Over, Inner>, label_list<>>({});
@@ -249,39 +251,40 @@ auto mean_of(const reduce_node<Op, Over, Inner>& total) {
 
 }  // namespace detail
 
-/// The mean over all labels missing on the left, or over named ones: ep::mean(expr), ep::mean(j, expr). Of integers it
-/// is a double.
+/// The mean over all labels missing on the left, or over named ones: ep::mean(expr), ep::mean(j, expr). The mean of
+/// integers is a double.
 auto mean(const Expression auto& expression) {
     return detail::mean_of(detail::in_fractions(op::sum, sum(expression)));
 }
-/// The same over named labels, the expression last.
+/// The mean over named labels; the expression comes last.
 template <Label First, class... Rest>
     requires detail::EndInExpression<First, Rest...>
 auto mean(const First& label, const Rest&... rest) {
     return detail::mean_of(detail::in_fractions(op::sum, sum(label, rest...)));
 }
 
-/// log Σ eˣ of real numbers, over labels as for sum, without overflow: ep::logsumexp(expr), ep::logsumexp(j, expr). Of
-/// nothing it is −∞; of integers it is a double.
+/// log Σ eˣ of real numbers, over labels as for sum, without overflow: ep::logsumexp(expr), ep::logsumexp(j, expr).
+/// Without elements the result is −∞; for integers it is a double.
 auto logsumexp(const Expression auto& expression) {
     return detail::in_fractions(op::logsumexp, sum(expression));
 }
-/// The same over named labels, the expression last.
+/// logsumexp over named labels; the expression comes last.
 template <Label First, class... Rest>
     requires detail::EndInExpression<First, Rest...>
 auto logsumexp(const First& label, const Rest&... rest) {
     return detail::in_fractions(op::logsumexp, sum(label, rest...));
 }
 
-/// The index along a label, of type ep::index: A(i, j) * ep::iota(i). How far it goes another operand says, or the left
-/// side, or `extent`.
+/// The index along a label, of type ep::index: A(i, j) * ep::iota(i). The extent of the label comes from another
+/// operand, from the left side, or from `extent`.
 template <Label L>
 auto iota(const L& /*along*/, index extent = -1) {
     return detail::leaf<detail::iota_operand, detail::label_list<L>>({extent});
 }
 
-/// Where along a label the largest element is (the smallest): an ep::index; of equal ones the lowest, and the first NaN
-/// where there is one. The element itself is max(j, expr).
+/// The position of the largest element (argmin: of the smallest) along label `along`, of type ep::index. Of equal
+/// elements it is the lowest position; where there are NaNs, it is that of the first one. The element itself is max(j,
+/// expr).
 ///@{
 auto argmax(const Label auto& along, const Expression auto& expression) {
     return min(along, detail::make_join(detail::position_where{}, expression, max(along, expression), iota(along)));
@@ -291,18 +294,19 @@ auto argmin(const Label auto& along, const Expression auto& expression) {
 }
 ///@}
 
-/// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
+/// Applies any function of one element. The function must be pure: it is called once per element on whichever rank
+/// holds it.
 template <class Function, Expression E>
 auto map(Function function, const E& expression) {
     return detail::applied<Function>(std::move(function), expression);
 }
-/// Any function of two or more elements: ⊗.
+/// Applies any function of two or more elements as ⊗.
 template <class Function, Expression A, Expression B, Expression... Rest>
 auto join(Function function, const A& a, const B& b, const Rest&... rest) {
     return detail::applied<Function>(std::move(function), a, b, rest...);
 }
 
-/// Other words with arguments that they do not take.
+/// Refuse calls of the other functions with arguments that they do not take.
 ///@{
 EINPARALLEL_DETAIL_REFUSES_OTHERS(reduce);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(pow);

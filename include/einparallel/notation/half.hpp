@@ -10,22 +10,23 @@ namespace einparallel {
 
 namespace detail {
 
-/// How such numbers are stored: a sign, an exponent and a mantissa, from the highest bit on.
+/// The bit format of a half type: from the highest bit on a sign, an exponent and a mantissa.
 template <class Bits, int Exponent, int Mantissa, bool HasInfinity = true>
 struct stored_format {
     using bits = Bits;
     static constexpr bool has_infinity = HasInfinity;
     static constexpr int mantissa = Mantissa;
     static constexpr int bias = (1 << (Exponent - 1)) - 1;
-    static constexpr int shift = 23 - Mantissa;  ///< of a mantissa to that of a float
+    static constexpr int shift = 23 - Mantissa;  ///< bits by which a mantissa is shifted to that of a float
     static constexpr std::uint32_t sign_bit = 1U << (8 * sizeof(Bits) - 1);
     static constexpr std::uint32_t smallest_normal = 1U << Mantissa;
-    /// The first that is no number: infinity, or the only NaN.
+    /// The lowest bits, without the sign, that are no finite number: infinity, or the only NaN.
     static constexpr std::uint32_t infinite = HasInfinity ? ((1U << Exponent) - 1) << Mantissa : sign_bit - 1;
     static constexpr std::uint32_t quiet_nan = infinite | 1U << (Mantissa - 1);
-    /// What the exponent of a float has more, in the bits of an exponent.
+    /// The difference of the exponent biases of float and this type, at the exponent bits of a float.
     static constexpr std::uint32_t less = std::uint32_t(127 - bias) << 23U;
-    /// The smallest positive number, and a float whose last bit stands for it.
+    /// The smallest positive number, and a float whose last bit has this value. Both are 0 in the format with the bias
+    /// of float.
     ///@{
     static constexpr float smallest =
         bias == 127 ? 0 : std::bit_cast<float>(std::uint32_t(128 - bias - Mantissa) << 23U);
@@ -46,9 +47,9 @@ struct half_format<'F'> : stored_format<std::uint8_t, 5, 2> {};
 
 }  // namespace detail
 
-/// A number that is stored and sent in few bits. Arithmetic is that of float, which holds every value: it is a float
-/// where it is read, and a float is rounded to the nearest one, ties to even, where it is written; what is too large
-/// becomes an infinity, or a NaN where there is none.
+/// A number that is stored and sent in few bits. Arithmetic is that of float, which holds every value of this type.
+/// Reading converts it to float. Writing rounds a float to the nearest value, ties to even. What is too large becomes
+/// an infinity, or a NaN where the type has no infinity.
 template <char Kind>
 class half_type {
     using format = detail::half_format<Kind>;
@@ -58,7 +59,7 @@ public:
     static constexpr char kind = Kind;  ///< as in element_type
 
     half_type() = default;
-    /// The nearest number of this type, rounded once.
+    /// Rounds a number, once, to the nearest one of this type.
     ///@{
     constexpr half_type(float x) : bits_(nearest(x)) {}   // NOLINT(google-explicit-constructor)
     constexpr half_type(double x) : half_type(odd(x)) {}  // NOLINT(google-explicit-constructor)
@@ -67,7 +68,7 @@ public:
     constexpr half_type(T x) : half_type(odd(double_of(x))) {}  // NOLINT(google-explicit-constructor)
     ///@}
 
-    /// The same number.
+    /// The same number as a float.
     constexpr operator float() const {  // NOLINT(google-explicit-constructor)
         const std::uint32_t sign = (std::uint32_t(bits_) & format::sign_bit) << (32 - 8 * sizeof(bits_type));
         const std::uint32_t rest = std::uint32_t(bits_) & ~format::sign_bit;
@@ -93,7 +94,7 @@ public:
     }
 
 private:
-    /// A double from which it is rounded as from x itself.
+    /// A double that is rounded to the same half as the integer x.
     template <class T>
     static constexpr double double_of(T x) {
         if constexpr (sizeof(T) < 8) {
@@ -109,7 +110,7 @@ private:
             return double(most) * double(tail);
         }
     }
-    /// A float from which it is rounded as from x itself: an odd one where there is none for x.
+    /// A float that is rounded to the same half as x. Its last bit is 1 where no float equals x (rounding to odd).
     static constexpr float odd(double x) {
         const auto near = float(x);
         if (double(near) == x || x != x) {
@@ -140,7 +141,7 @@ private:
 };
 
 using float16 = half_type<'f'>;   ///< 5 bits of exponent, 11 of precision: up to 65,504
-using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: as far as float
+using bfloat16 = half_type<'B'>;  ///< 8 bits of exponent, 8 of precision: the range of float
 /// 4 bits of exponent, 4 of precision: up to 448. It has no infinity; what is larger than 464 becomes a NaN (E4M3FN).
 using float8_e4m3 = half_type<'E'>;
 using float8_e5m2 = half_type<'F'>;  ///< 5 bits of exponent, 3 of precision: up to 57,344
@@ -148,7 +149,7 @@ using float8_e5m2 = half_type<'F'>;  ///< 5 bits of exponent, 3 of precision: up
 }  // namespace einparallel
 
 /// @cond doxygen does not know where it belongs
-// What is not said here is as of float.
+// What is not defined here is as in float.
 template <char Kind>
 class std::numeric_limits<einparallel::half_type<Kind>> : public std::numeric_limits<float> {
     using half = einparallel::half_type<Kind>;

@@ -13,8 +13,8 @@
 
 namespace einparallel {
 
-/// Text as a template argument. One fixed capacity for all texts of a kind:
-/// nvcc never matches a type whose capacity is deduced.
+/// Text as a template argument. All texts of a kind have one fixed capacity, because nvcc never matches a type whose
+/// capacity is deduced.
 template <std::size_t Capacity>
 struct fixed_text {
     char characters[Capacity + 1] = {};  ///< ends with a zero
@@ -48,10 +48,9 @@ constexpr bool continues_character(char byte) {
 /// Name of a label: up to 31 bytes of UTF-8.
 using label_name = fixed_text<31>;
 
-/// A label: a type of its own for every name, spelled out so that errors show
-/// it as label<'i'>, with one object per type. EINPARALLEL_LABELS(i, j, k)
-/// declares such objects; ep::label_named<"i"> is the type. Two labels of the
-/// same name are the same label, in whichever translation unit they were made.
+/// A label. Each name has its own type, with one object per type. The type spells the name, so that errors show it as
+/// label<'i'>. EINPARALLEL_LABELS(i, j, k) declares such objects; ep::label_named<"i"> is the type. Two labels of the
+/// same name are the same label in all translation units.
 template <char... Characters>
 struct label {
     static_assert(
@@ -62,7 +61,7 @@ struct label {
     static constexpr char text[sizeof...(Characters) + 1] = {Characters..., '\0'};
     /// The name in tables and errors.
     static constexpr std::string_view name{text, sizeof...(Characters)};
-    /// Where dimensions are named by text: Z.pinned({{i, 4}}).
+    /// Converts a label to its name, where dimensions are named by text: Z.pinned({{i, 4}}).
     operator std::string() const { return std::string(name); }
 };
 
@@ -78,7 +77,8 @@ struct spell;
 template <label_name Name, std::size_t... Position>
 struct spell<Name, std::index_sequence<Position...>> : std::type_identity<label<Name.characters[Position]...>> {};
 
-/// Labels in the order written: the dimensions of an operand, repetitions kept, or those of an expression, each once.
+/// A list of labels in the order written. The list of an operand has one entry for each dimension, with repetitions;
+/// the list of an expression has each label once.
 template <class... Labels>
 struct label_list {
     static constexpr std::size_t size = sizeof...(Labels);
@@ -98,7 +98,7 @@ inline constexpr bool appears_in = false;
 template <class Label, class... Labels>
 inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v<Label, Labels> || ...);
 
-/// The labels of one list and another, each once. Lists that are equal stay as they are.
+/// The labels of two lists, each once. Equal lists stay as they are.
 template <class A, class B>
 struct united;
 template <class... A>
@@ -118,8 +118,7 @@ struct all_united<A, B, Rest...>
 template <class... Lists>
 using united_t = typename all_united<label_list<>, Lists...>::type;
 
-/// Position of the first occurrence of a label in a list; the list's size where
-/// it is not there.
+/// Position of the first occurrence of a label in a list; the size of the list where the label is not in it.
 template <class Label, class... Labels>
 constexpr std::size_t position_of(label_list<Labels...> /*list*/) {
     std::size_t position = 0;
@@ -149,7 +148,7 @@ struct universe<label_list<Labels...>> {
 
 }  // namespace detail
 
-/// The label of this name.
+/// The type of the label with this name.
 template <label_name Name>
 using label_named = typename detail::spell<Name, std::make_index_sequence<Name.view().size()>>::type;
 
@@ -160,9 +159,9 @@ concept Label = detail::is_label<std::remove_cvref_t<T>>;
 }  // namespace einparallel
 
 // EINPARALLEL_LABELS(i, j, k): constexpr label objects i, j, k at namespace or block scope, up to 32 in one
-// declaration. Positions without a label stay empty. None stands inside another, and all of them in a header of the
-// system's: a compiler that has something to say of a label (that it hides a variable, say) writes lines for every
-// macro of others on the way.
+// declaration. Positions without a label stay empty. No such macro stands inside another, and this part counts as a
+// system header: a compiler that warns about a label (that it hides a variable, say) writes lines for every macro of
+// others on the way.
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC system_header
 #endif

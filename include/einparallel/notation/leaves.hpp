@@ -1,6 +1,6 @@
 #pragma once
-// Through an expression: its arguments, made anew one by one; its leaves, as a list of types and one after the other,
-// and whether all of them may stand in a statement.
+// Walks through expressions: rebuilds nodes with other arguments, lists and visits leaves, and checks whether all
+// leaves may stand in a statement.
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
@@ -11,7 +11,7 @@
 
 namespace einparallel::detail {
 
-/// what(arguments…) of a function's node.
+/// Calls what(arguments…) with the arguments of a node.
 template <class Function, class... Arguments>
 auto with_arguments(const join_node<Function, Arguments...>& node, const auto& what) {
     return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
@@ -19,7 +19,7 @@ auto with_arguments(const join_node<Function, Arguments...>& node, const auto& w
     }
     (std::index_sequence_for<Arguments...>{});
 }
-/// A node like this one, of what `each` makes of the arguments. A number stays itself.
+/// A node like this one, with each(argument) in place of each argument. A number stays as it is.
 auto rebuilt(const auto& number, const auto& /*each*/) {
     return number;
 }
@@ -36,7 +36,7 @@ auto rebuilt(const row_node<Function, Over, Inner>& node, const auto& each) {
     return row_node<Function, Over, decltype(each(node.inner))>(each(node.inner));
 }
 
-/// The leaves of an expression but its numbers, in the order written.
+/// The leaves of an expression, except numbers, in the order written.
 template <class E>
 struct leaves_of : std::type_identity<typename leaves_of<decltype(E::inner)>::type> {};
 template <class Operand, class Labels>
@@ -49,8 +49,8 @@ struct leaves_of<join_node<Function, Arguments...>>
 template <class E>
 using leaves_t = typename leaves_of<E>::type;
 
-/// Calls visit(leaf, reduced) for all of them; `reduced` is a std::bool_constant, true inside a reduction, softmax or
-/// running sum.
+/// Calls visit(leaf, reduced) for all leaves except numbers. `reduced` is a std::bool_constant, true inside a
+/// reduction, softmax or running sum.
 template <bool Reduced = false, class Operand, class Labels, class Visit>
 void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
     visit(node, std::bool_constant<Reduced>{});
@@ -66,18 +66,18 @@ void for_each_leaf(const E& node, const Visit& visit) {
     for_each_leaf<true>(node.inner, visit);
 }
 
-/// An operand waits for extents.
+/// True where an operand waits for extents, which are known once the statement is computed or recorded.
 template <class Operand>
 inline constexpr bool waits = requires {
     Operand::waits;
 };
-/// It may stand in a statement that is recorded, or in one that runs at once.
+/// True where the operand may stand in a statement that is recorded (`Recorded`), or in one that runs at once.
 template <class Operand, bool Recorded>
 inline constexpr bool stands_in = !Recorded || waits<Operand>;
 template <bool Recorded>
 inline constexpr bool stands_in<refused_operand, Recorded> = true;
 
-/// All leaves of E may.
+/// True where all leaves of E may stand in such a statement.
 template <bool Recorded, class E>
 inline constexpr bool leaves_stand_in = []<class... Leaves>(type_list<Leaves...> /*all*/) {
     return (stands_in<typename Leaves::operand_type, Recorded> && ...);

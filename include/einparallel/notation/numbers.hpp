@@ -31,8 +31,8 @@ struct stored_as<read_as<T, Operand>> : std::type_identity<typename Operand::val
 template <class Operand>
 using stored_t = typename stored_as<Operand>::type;
 
-/// A number in an expression. Beside its neighbours it is a T. It keeps the precision in which it was written until the
-/// statement's type is known.
+/// A number in an expression. Beside other operands it has the type T. It keeps the precision in which it was written
+/// (Number) until the type of the statement is known.
 template <class T, class Number = T>
 struct constant : expression_base {
     using node = constant;
@@ -46,18 +46,19 @@ struct constant : expression_base {
     constexpr constant(auto number) : value(converted<Number>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// Numbers that mix into expressions.
+/// The types of numbers that may stand in expressions.
 template <class T>
 concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value ||
     is_half<std::remove_cvref_t<T>>;
 
-/// A literal takes the precision of what it meets: 0.5 * A(i, j) is single where A is.
+/// The type that a number takes beside elements of type Value: it takes their precision, so 0.5 * A(i, j) is single
+/// where A is. Beside integers it keeps its own type.
 template <class Number, class Value>
 using scalar_beside_t =
     std::conditional_t<std::is_integral_v<Value>, computed_t<Number>,
                        std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
                                           arithmetic_t<std::complex<float>, Value>, computed_t<Value>>>;
-/// A number beside elements of type Value. It is kept in its own type where the type beside it holds less.
+/// The constant that holds a number beside elements of type Value. A double beside floats is kept as a double.
 template <class Number, class Value>
 using constant_beside_t =
     constant<scalar_beside_t<Number, Value>,

@@ -39,7 +39,7 @@ enum class subscript_problem : std::uint8_t {
     none
 };
 
-/// The size of tables that are made at run time.
+/// The `Size` of tables that are made at run time.
 inline constexpr std::size_t size_at_run_time = std::size_t(-1);
 
 /// A dimension that is read at a function of labels, and where its terms begin among those of all functions.
@@ -53,7 +53,7 @@ struct subscript_function {
 /// together, and of the output.
 template <std::size_t Size>
 struct subscript_table {
-    /// By label, dimension or operand.
+    /// A list by label, dimension or operand.
     template <class T>
     using row = std::conditional_t<Size == size_at_run_time, std::vector<T>, std::array<T, Size + 2>>;
 
@@ -62,13 +62,13 @@ struct subscript_table {
     std::size_t label_count = 0;
     row<label_name> names{};
     bool has_ellipsis = false;
-    row<bool> is_ellipsis{};     ///< by label: extent 1 may stand against a longer one
+    row<bool> is_ellipsis{};     ///< by label: it comes from an ellipsis, so extent 1 is broadcast
     row<label_id> dimensions{};  ///< labels of all operands, one after another; no_label where a function stands
     std::size_t dimension_count = 0;
-    row<subscript_function> functions{};  ///< by dimension, and behind the last one where the terms end
+    row<subscript_function> functions{};  ///< by dimension; one more says where the terms end
     std::size_t function_count = 0;
     row<index_term> terms{};
-    row<std::size_t> operand{};  ///< of each of these
+    row<std::size_t> operand{};  ///< the operand of each of the dimensions
     row<std::size_t> first{};    ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     row<label_id> output{};
     std::size_t output_rank = 0;
@@ -86,7 +86,7 @@ struct subscript_table {
         label_count = std::max(label_count, label + 1);
         return label_id(label);
     }
-    /// … of number `number` (counted from the last) of the dimensions that an ellipsis stands for.
+    /// The label, added if it is new, for ellipsis dimension `number`, counted from the last one.
     constexpr label_id ellipsis(std::size_t number) {
         label_name name("...");
         name.characters[3] = char('0' + number);
@@ -99,7 +99,7 @@ constexpr std::size_t number_length(std::string_view text) {
     return std::min(text.find_first_not_of("0123456789"), text.size());
 }
 
-/// Bytes of the label there: 1 for an ASCII letter, 2 to 4 for another character, 0 where there is none.
+/// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, 0 for no label.
 constexpr std::size_t label_length(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text.empty() ? ' ' : text[0]);
     const bool is_letter = (lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z');
@@ -112,7 +112,7 @@ constexpr std::size_t label_length(std::string_view text) {
     return length;
 }
 
-/// Takes spaces off the front, and the character if it is there; returns whether it was.
+/// Removes spaces from the front of `text`, then `character` if it is next. Returns whether it was.
 constexpr bool take(std::string_view& text, char character) {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     const bool is_there = text.starts_with(character);
@@ -120,7 +120,8 @@ constexpr bool take(std::string_view& text, char character) {
     return is_there;
 }
 
-/// Reads a dimension off the front of `text`: a label or Σ number * label + number, in a list also − and numbers alone.
+/// Reads a dimension off the front of `text`: a label, or Σ number * label + number. A list also has − and single
+/// numbers.
 template <class Table>
 constexpr subscript_problem read_dimension(Table& table, std::string_view& text, bool is_listed, label_id& into,
                                            std::size_t dimension) {
@@ -173,8 +174,8 @@ constexpr subscript_problem read_dimension(Table& table, std::string_view& text,
                                       : subscript_problem::character;
 }
 
-/// One operand's or the output's subscript, bare or a list in brackets: appends its labels to `into` (from position
-/// `count` on) and returns the problem. `ellipsis_rank` says how many dimensions "..." stands for.
+/// Reads the subscript of an operand or the output, bare or as a list in brackets. Appends its labels to `into` (from
+/// position `count` on) and returns the problem. `ellipsis_rank` says how many dimensions "..." stands for.
 template <class Table, class Labels>
 constexpr subscript_problem read_subscript(Table& table, std::string_view text, Labels& into, std::size_t& count,
                                            std::size_t ellipsis_rank) {
@@ -224,11 +225,11 @@ constexpr std::size_t find_outside(std::string_view text, std::string_view chara
     return at;
 }
 
-/// The subscripts of the operands.
+/// The part of `text` that holds the subscripts of the operands.
 constexpr std::string_view input_subscripts(std::string_view text) {
     return text.substr(0, text.find("->"));
 }
-/// The subscript of one operand. @pre there are as many
+/// The subscript of one operand. @pre `text` has a subscript for it
 constexpr std::string_view input_subscript(std::string_view text, std::size_t operand) {
     std::string_view inputs = input_subscripts(text);
     for (; operand > 0; --operand) {
@@ -244,8 +245,8 @@ constexpr std::size_t input_count(std::string_view text) {
     }
     return count;
 }
-/// Dimensions spelled in one subscript, "..." not counted: the labels of a list, else what neither dots nor spaces are,
-/// nor is joined to the one before by '+' or '*'.
+/// Number of dimensions in one subscript, "..." not counted. A list separates them by ','. Elsewhere each label or
+/// number is one, unless '+' or '*' joins it to the one before.
 constexpr std::size_t spelled_dimensions(std::string_view text) {
     if (take(text, '[')) {
         const bool is_empty = text.find_first_not_of(" ]") == text.npos;
@@ -262,7 +263,7 @@ constexpr std::size_t spelled_dimensions(std::string_view text) {
     return count;
 }
 
-/// Reads a string for operands of these ranks. Returns the problem. @param table  with rows that are long enough
+/// Reads a string for operands of these ranks. Returns the problem. @param table  with lists that are long enough
 template <class Table>
 constexpr subscript_problem read_string(Table& table, std::string_view text, const std::size_t* ranks,
                                         std::size_t operands) {

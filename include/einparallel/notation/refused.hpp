@@ -1,7 +1,7 @@
 #pragma once
-// Calls that fit no function. A compiler lists all functions that do not fit, some lines each; so beside those that do
-// stands one that takes the rest and returns a type of which a static_assert says what fits: a type is needed where the
-// user wrote the call, the inside of a function one line deeper.
+// Calls that fit no function. A compiler lists all functions that do not fit, with several lines each. So one more
+// overload takes such calls and returns a type with a static_assert that says what fits. The type is needed where the
+// user wrote the call; a static_assert inside the function would be reported one line deeper.
 
 #include <type_traits>
 
@@ -11,19 +11,19 @@ namespace einparallel::detail {
 template <class... Any>
 inline constexpr bool fits = false;
 
-/// A mistake that has got its sentence: nothing else is said about it.
+/// The base of types that stand for a mistake. Its message has been given, so nothing else is reported about it.
 struct refusal {};
 template <class T>
 inline constexpr bool is_refused = std::is_base_of_v<refusal, std::remove_cvref_t<T>>;
 
-/// What such a call returns: whatever is wanted of it.
+/// The result of a call that fits no function. It converts to any type, so that the compiler reports nothing else.
 struct refused : refusal {
     template <class T>
     operator T() const;
 };
 
-/// Any argument. Functions of a list of these in braces are chosen where options have no field of a name that stands
-/// there: g++ then says this name, instead of all functions that there are.
+/// Any argument. An overload that takes a braced list of these is chosen where the braces name a field that the options
+/// do not have. g++ then reports this name instead of listing all overloads.
 struct anything {
     template <class T>
     anything(const T& /*element*/);

@@ -1,5 +1,5 @@
 #pragma once
-// The words that make rows of rows: softmax, running sums and products, the largest elements.
+// Functions that map rows to rows: softmax, running sums and products, the largest elements.
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/functions.hpp>
@@ -23,10 +23,11 @@ auto along(const E& expression) {
 
 }  // namespace detail
 
-/// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
-/// §3), four vertices, one pass where a rank has whole rows. A label of its argument that is missing on the left must
-/// be reduced explicitly, inside, softmax(t, sum(d, Q(s, d) * K(t, d))), or outside, for an implicit sum would be taken
-/// outside; its own label may be summed so: softmax(t, S(s, t)) * V(t, d).
+/// exp(x − max x) / Σ exp(x − max x) over label `over`, for each value of the other labels. It is the EinSum macro of
+/// the paper (EinDecomp §3): four vertices, computed in one pass where a rank has whole rows. A label of its argument
+/// that is missing on the left must be reduced explicitly, inside, softmax(t, sum(d, Q(s, d) * K(t, d))), or outside,
+/// because an implicit sum would be taken outside. The label `over` may be summed implicitly: softmax(t, S(s, t)) *
+/// V(t, d).
 template <Label L, Expression E>
 auto softmax(const L& /*over*/, const E& expression) {
     constexpr bool present = detail::appears_in<L, typename E::labels>;
@@ -34,8 +35,9 @@ auto softmax(const L& /*over*/, const E& expression) {
     return detail::along<detail::softmax_function, L>(expression);
 }
 
-/// Running sums and products along a label: element t is that of the elements 0 to t, Σ where(iota(s) <= iota(t), x(s),
-/// 0), computed in one pass. Where ranks cut the label they hand on what their blocks sum to, in ⌈log2 ranks⌉ rounds.
+/// Running sums (cumsum) and products (cumprod) along a label, computed in one pass. Element t is the sum or the
+/// product of elements 0 to t: Σ where(iota(s) <= iota(t), x(s), 0). Where the label is partitioned over ranks, these
+/// pass on the totals of their blocks in ⌈log2 ranks⌉ rounds.
 ///@{
 template <Label L, Expression E>
 auto cumsum(const L& /*along*/, const E& expression) {
@@ -66,10 +68,10 @@ auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks)
 
 }  // namespace detail
 
-/// The largest elements along label `over`, number 0 to the extent of label `k` less 1, which the left side says, or
-/// another operand, or `count`: `auto [values, places] = ep::top_k(k, j, A(i, j), 5)`, two expressions with k where A
-/// has j; places are of type ep::index. Of equal elements the one with the lower index comes first, NaN comes last.
-/// Label `over` is never cut: ranks have whole rows.
+/// The largest elements along label `over`, and their positions: `auto [values, places] = ep::top_k(k, j, A(i, j), 5)`
+/// makes two expressions with k where A has j. Element 0 along label `k` is the largest. The extent of `k` comes from
+/// the left side, from another operand, or from `count`. Places are of type ep::index. Of equal elements the one with
+/// the lower index comes first; NaN comes last. Label `over` is never partitioned: ranks have whole rows.
 template <Label K, Label Over, Expression E, std::integral Count = index>
 auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = -1) {
     constexpr bool present = detail::appears_in<Over, typename E::labels>;
@@ -88,7 +90,7 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = 
     }
 }
 
-/// Other words with arguments that they do not take.
+/// Refuse calls of these functions with arguments that they do not take.
 ///@{
 EINPARALLEL_DETAIL_REFUSES_OTHERS(softmax);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(cumsum);

@@ -1,9 +1,10 @@
 #pragma once
 // Searches, sums and lists in functions that are marked EINPARALLEL_INLINE (notation/compiled.hpp).
 //
-// Algorithms of std::ranges check concepts where a compiler reads their call, used or not, for each range and function
-// object: a seventh of the memory that a header-only unit takes while it is read. These are instantiated no sooner than
-// the marked function that calls them. Loops that are not unrolled: std::find's code is four times as long.
+// Algorithms of std::ranges check concepts where a compiler reads a call, used or not, for each range and function
+// object. This takes a seventh of the memory that a header-only unit takes while it is read. The functions below are
+// instantiated only with the marked function that calls them. Their loops are not unrolled: the code of std::find is
+// four times as long.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace einparallel::detail {
 
-/// True where the predicate holds for an element of the range at least.
+/// True where the predicate holds for at least one element of the range.
 bool any_in(const auto& range, const auto& predicate) {
     for (const auto& each : range) {
         if (std::invoke(predicate, each)) {
@@ -29,13 +30,13 @@ bool found_in(const auto& value, const auto& range) {
     return any_in(range, [&](const auto& each) { return each == value; });
 }
 
-/// True where it holds for every element.
+/// True where the predicate holds for every element.
 bool all_in(const auto& range, const auto& predicate) {
     return !any_in(range, [&](const auto& each) { return !std::invoke(predicate, each); });
 }
 
-/// What std::ranges has by like names, but for its concepts: the position of the first element that is as asked, in
-/// what `of` makes of it.
+/// Like std::ranges::find_if, find, count_if, count and equal, but without their concepts. find_if_in returns the
+/// position of the first element for which is(of(element)) is true.
 template <class Range, class Is, class Of = std::identity>
 auto find_if_in(Range&& range, Is is, Of of = {}) {
     auto at = std::begin(range);
@@ -62,7 +63,7 @@ bool equal_in(const A& a, const B& b, Is is = {}) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), is);
 }
 
-/// start + … and start · …, of what `of` makes of each element.
+/// The sum, or the product, of `start` and of(element) for all elements.
 template <class T, class Range, class Of = std::identity>
 constexpr T sum_in(const Range& range, T start, Of of = {}) {
     for (const auto& each : range) {
@@ -78,7 +79,7 @@ constexpr T product_in(const Range& range, T start, Of of = {}) {
     return start;
 }
 
-/// A list of what `of` makes of each element.
+/// The list of of(element) for all elements.
 template <class Range, class Of>
 auto list_of(const Range& range, Of of) {
     std::vector<std::remove_cvref_t<std::invoke_result_t<Of&, decltype(*std::begin(range))>>> made;
@@ -97,7 +98,7 @@ auto those_in(const Range& range, Is is) {
     return made;
 }
 
-/// Appends those elements to a list that it does not have yet.
+/// Appends to `list` the elements of `range` that it does not have yet.
 void append_new(auto& list, const auto& range) {
     for (const auto& each : range) {
         if (!found_in(each, list)) {

@@ -6,14 +6,14 @@
 
 namespace einparallel::detail {
 
-/// std::sort, instantiated no sooner than the marked function that calls it: std::sort itself is constexpr, so
-/// compilers instantiate it where they read a call that depends on no template parameter.
+/// std::sort, but instantiated only with the EINPARALLEL_INLINE function that calls it. std::sort itself is constexpr,
+/// so compilers instantiate it where they read a call that depends on no template parameter.
 template <class Range, class Less = std::less<>>
 void sort_range(Range& range, Less less = {}) {
     std::sort(range.begin(), range.end(), less);
 }
 
-/// The same, and every value once.
+/// Sorts the range and removes repeated values.
 void sort_unique(auto& range) {
     sort_range(range);
     range.erase(std::unique(range.begin(), range.end()), range.end());

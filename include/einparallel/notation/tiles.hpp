@@ -1,5 +1,5 @@
 #pragma once
-// A box in tiles, one after the other.
+// Cuts a box into tiles, which are visited one after another.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -11,7 +11,8 @@
 
 namespace einparallel::detail {
 
-/// f(tile) for the tiles that cut a box, in row-major order: so many indices of each side, fewer at its end.
+/// Calls f(tile) for the tiles that a box is cut into, in row-major order. A tile has `lengths` indices along each
+/// side, or fewer at the end of a side.
 /// @pre no length is 0
 void for_each_tile(const std::vector<interval>& sides, const std::vector<index>& lengths, auto&& f) {
     if (any_in(sides, &interval::empty)) {
@@ -34,8 +35,9 @@ void for_each_tile(const std::vector<interval>& sides, const std::vector<index>&
     }
 }
 
-/// f(slab) for slabs of a box that follow each other in row-major order: some indices of one side each, one index of
-/// the sides before it and all of those behind, as many as `most` bytes hold. The same for equal boxes everywhere.
+/// Calls f(slab) for the slabs that a box is cut into, in row-major order. A slab has several indices of one side, one
+/// index of each side before it and all indices of the sides behind it: as many elements as fit into `most` bytes, at
+/// least one. Equal boxes are cut alike on every rank.
 void for_each_slab(const box& region, std::size_t element_bytes, std::size_t most, auto&& f) {
     if (region.empty()) {
         return;

@@ -21,7 +21,7 @@
 #define EINPARALLEL_DETAIL_PASTE_VERSION(prefix, major, minor, patch, suffix) \
     prefix##_##major##_##minor##_##patch##suffix
 
-/// The commit that these headers are of: written by `git archive` and where they are installed.
+/// The git commit of these headers. `git archive` and the installation write it here.
 #if !defined(EINPARALLEL_COMMIT)
 #define EINPARALLEL_COMMIT "$Format:%H$"
 #endif

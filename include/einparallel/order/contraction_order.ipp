@@ -35,7 +35,8 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
     std::priority_queue<candidate> queue;
     found_order found;
 
-    // The labels of two tensors, `joined`, and those of their product: what both have and nobody else needs goes.
+    // Sets `joined` to the labels of two tensors, and the last set to those of their product: without labels that both
+    // have and nothing else needs.
     const auto join = [&](std::size_t left, std::size_t right) {
         for (std::size_t word = 0; word < words; ++word) {
             joined[word] = labels.of(left)[word] | labels.of(right)[word];
@@ -112,7 +113,7 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
     return found;
 }
 
-/// The sets of labels that the tensors of an order have: the operands, then the result of every step.
+/// The sets of labels of all tensors of an order: the operands, then the result of every step.
 EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, const std::vector<tensor_pair>& steps) {
     std::vector<std::vector<label_id>> labels(net.operands + 1);
     for (std::size_t tensor = 0; tensor <= net.operands; ++tensor) {
@@ -132,9 +133,9 @@ EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, cons
     return sets;
 }
 
-/// Simulated annealing of a tree of contractions, as TreeSA does (Kalachev, Panteleev, Yung 2021): each sweep tries a
-/// turn at every contraction, where the product of a and b meets c, a meets c first. What makes the two operations of a
-/// turn dearer by a share x of themselves is taken with probability 2^(-x / temperature), nearly.
+/// Simulated annealing of a tree of contractions, as in TreeSA (Kalachev, Panteleev, Yung 2021). Each sweep tries a
+/// turn at every contraction of c with the product of a and b: a is contracted with c first. A turn that makes its two
+/// contractions dearer by a share x of their cost is taken with a probability of about 2^(-x / temperature).
 EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<tensor_pair> steps, std::uint64_t seed,
                                         double sweeps, double first_temperature) {
     const std::size_t operands = net.operands;
@@ -275,7 +276,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         steps = operands.size() <= exact_order_limit
                     ? detail::exact_order(net, greedy.operations)
                     : detail::annealed_order(net, at_once > 0 ? 1e-4 * at_once : 1).steps;
-        if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
+        if (steps.empty()) {  // beyond 2^53 sums are rounded, and no order may seem as cheap as the greedy one
             steps = greedy.steps;
         }
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A product of many tensors as a network: sets of labels and their sizes, and orders of pairwise contractions of it.
+// A product of many tensors as a network: its sets of labels, their sizes, and orders of pairwise contractions.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Sets of labels as bits, any number of labels; all sets of one computation lie in one array.
+/// Sets of labels as bits. The number of labels is not limited; all sets of one computation lie in one array.
 class label_sets {
 public:
     label_sets(std::size_t label_count, std::size_t set_count)
@@ -40,25 +40,25 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// Operands and output of a product. Labels that the same operands have, and the output has or not, are one label here
-/// whose extent is the product of theirs; labels of extent 1 and those that are summed in a single operand, which
-/// happens before anything is contracted, are none.
+/// Operands and output of a product. Labels that stand in exactly the same operands and output are merged to one label,
+/// whose extent is the product of theirs. The network has no labels of extent 1, and none that are summed in a single
+/// operand, because this happens before anything is contracted.
 struct product_network {
     std::size_t operands = 0;
     std::vector<double> extents;                    ///< by label of this network
     label_sets labels;                              ///< of the operands, then of the output
-    std::vector<std::array<double, 256>> products;  ///< of extents: of every set of eight labels that follow each other
+    std::vector<std::array<double, 256>> products;  ///< of extents, for every subset of each eight labels in a row
 
-    /// Elements of a tensor with a set of labels. Whole numbers below 2^53 are exact; what is beyond 1e300 counts as
-    /// that, so that sums of sizes stay numbers that can be compared.
+    /// The number of elements of a tensor with this set of labels. Whole numbers below 2^53 are exact. What is beyond
+    /// 1e300 counts as 1e300, so that sums of sizes stay finite and can be compared.
     EINPARALLEL_INLINE [[nodiscard]] double size_of(const std::uint64_t* set) const;
 };
 
-/// The network of a product; the extents are by label of the einsum.
+/// The network of a product. `extents` are by label id of the einsum.
 EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<label_id>>& operands,
                                                 const std::vector<label_id>& output, const std::vector<index>& extents);
 
-/// Numbers of the two tensors that a step contracts; see pairwise_contraction.
+/// The numbers of the two tensors that a step contracts; see pairwise_contraction.
 struct tensor_pair {
     std::size_t left = 0;
     std::size_t right = 0;
@@ -72,9 +72,9 @@ struct found_order {
     double operations = 0;
 };
 
-/// The order of a tree of contractions whose steps come in any sequence, the root last: each step after those that it
-/// reads, the subtree with the lowest operand on the left. Equal trees give equal orders. Depth first, one subtree
-/// follows the other.
+/// Sorts the steps of a tree of contractions, given in any sequence with the root last: each step comes after those
+/// whose results it reads, and the subtree with the lowest operand is on the left. Equal trees give equal orders. With
+/// `depth_first`, one subtree is complete before the next one begins.
 EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> steps, bool depth_first = false);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

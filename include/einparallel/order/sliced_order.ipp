@@ -14,11 +14,11 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 struct product_cost {
     double operations = 0;      ///< multiply-adds
-    double peak = 0;            ///< elements that results on the way hold at a time
-    std::size_t at_result = 0;  ///< which is made then
+    double peak = 0;            ///< the most elements that intermediate results hold at a time
+    std::size_t at_result = 0;  ///< the result that is made at this time
 };
 
-/// @param labels  of the operands, then of every result
+/// The cost of an order. @param labels  of the operands, then of every result
 EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::vector<std::vector<label_id>>& labels,
                                         const std::vector<index>& extents) {
     product_cost cost;
@@ -35,7 +35,7 @@ EINPARALLEL_INLINE product_cost cost_of(const sliced_order& order, const std::ve
     double slices = 1;
     for_each_in(order.fixed, [&](label_id label) { slices *= double(extents[std::size_t(label)]); });
     const std::size_t operands = labels.size() - order.steps.size();
-    // What is kept is there from the second slice on, before everything.
+    // Kept results exist from the second slice on, before anything else is made.
     std::vector<bool> kept(labels.size());
     double held = 0;
     for (std::size_t tensor = operands; tensor < labels.size() && !order.varies.empty(); ++tensor) {
@@ -66,7 +66,7 @@ EINPARALLEL_INLINE sliced_order order_within(const std::vector<index>& extents, 
     std::vector<std::vector<label_id>> labels;
     std::vector<index> left = extents;  // 1 where a label is fixed
     product_cost cost{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-    // With fewer labels another order may be better, which is worth more where it is gone through often.
+    // With fewer labels another order may be better. The more slices there are, the more search is worth it.
     const auto search = [&] {
         double slices = most_bytes > 0 ? 4 : 1;
         for_each_in(found.fixed, [&](label_id label) { slices *= double(extents[std::size_t(label)]); });

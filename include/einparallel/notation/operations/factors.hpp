@@ -26,7 +26,7 @@ struct leaf_types<join_node<Function, Arguments...>>
 template <class E>
 inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
 
-/// Leaves of the arguments before the one at a position.
+/// Number of leaves of the arguments before position `position`.
 template <class... Arguments>
 constexpr std::size_t leaves_before(std::size_t position) {
     std::size_t leaves = 0;
@@ -35,8 +35,9 @@ constexpr std::size_t leaves_before(std::size_t position) {
     return leaves;
 }
 
-/// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
-/// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
+/// The count in `factors` for an expression that is no product. Else `factors` counts the factors of E as a product
+/// that a contraction kernel of element type T can sum. Numbers are not counted: they go into the scale. `only_leaves`:
+/// no factor must be computed first.
 inline constexpr std::size_t unfit = std::size_t(-1) / 4;
 
 template <class Statement, class Whole, class T, class E>
@@ -62,8 +63,8 @@ struct factors<Statement, Whole, T, join_node<times, A, B>> {
     static constexpr bool only_leaves =
         factors<Statement, Whole, T, A>::only_leaves && factors<Statement, Whole, T, B>::only_leaves;
 };
-/// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
-/// divided: 49 / 49 is 1.
+/// True where a division by a number becomes a scale by the reciprocal: where several tensors are contracted. Elsewhere
+/// each element is divided, so that 49 / 49 is 1.
 template <class Statement, class Whole, class T, class Number>
 inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_complex<T>::value) &&
                                          std::is_same_v<Number, T>&& Statement::template aggregates<Whole> &&
@@ -76,13 +77,13 @@ struct factors<Statement, Whole, T, join_node<over, A, constant<Value, Number>>>
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
 
-/// Some operand has elements of a type that is computed in another one than T.
+/// True where some operand has elements that are computed in another type than T.
 template <class T, class... Stored>
 constexpr bool converts(type_list<Stored...> /*elements*/) {
     return (!std::is_same_v<computed_t<Stored>, T> || ...);
 }
 
-/// Multiplications of numbers and factors; and whether there is neither number nor sign.
+/// The number of multiplications in a product (multiplications), and whether it has neither number nor sign (is_bare).
 template <class E>
 inline constexpr int multiplications = 0;
 template <class A>
@@ -96,10 +97,11 @@ inline constexpr bool is_bare<join_node<negate, A>> = false;
 template <class A, class B>
 inline constexpr bool is_bare<join_node<times, A, B>> = is_bare<A>&& is_bare<B>;
 
-/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number. Such
-/// a kernel multiplies in an order of its own; where nothing is summed, each element is rounded as it is written.
-/// Numbers and signs are scales in a graph, where 2 * x and x * 2 are one vertex; on arrays rows take them faster, and
-/// operands of other types.
+/// True where a contraction kernel computes E: all factors have the output's element type, and at least one is no
+/// number. Such a kernel chooses the order of multiplications. So without a sum E has one of them at most, and each
+/// element is rounded as the user wrote it. Without a sum, numbers and signs are scales only in a graph, where 2 * x
+/// and x * 2 are one vertex. On arrays, kernels for rows compute such expressions faster; they also take operands of
+/// other types.
 template <class Statement, class T, class E, bool Records = false>
 inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
                                    factors<Statement, E, T, E>::count < unfit &&
@@ -107,8 +109,8 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
                                     (multiplications<E> <= 1 && !converts<T>(typename leaf_types<E>::type()) &&
                                      (is_bare<E> || (Records && !is_complex<T>::value))));
 
-/// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
-/// scale.
+/// Calls visit(factor) for every factor of a product that is no number, in the order written. Numbers and signs are
+/// multiplied into `scale`.
 void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
     visit(node);
 }
@@ -132,7 +134,7 @@ void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& vi
     for_each_factor(argument<0>(node.arguments), scale, visit);
 }
 
-/// Values of type From are not all elements of type To: double beside float, int beside bool.
+/// True where the common type of From and To is not To: for double and float, or int and bool. To then loses values.
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 

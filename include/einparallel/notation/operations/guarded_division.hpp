@@ -1,6 +1,5 @@
 #pragma once
-// Divisions of integers in the sides of ep::where, which are both computed: where the other side is chosen they are by
-// 1.
+// Divisions of integers in the sides of ep::where. Both sides are computed; the side that is not chosen divides by 1.
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/leaves.hpp>
@@ -13,7 +12,7 @@
 
 namespace einparallel::detail {
 
-/// True where the expression has a division of integers in it whose divisor is not a number.
+/// True where the expression contains a division or remainder of integers.
 template <class E>
 inline constexpr bool divides_integers = false;
 template <class Function, class... Arguments>
@@ -27,7 +26,7 @@ inline constexpr bool divides_integers<reduce_node<Op, Over, Inner>> = divides_i
 template <class Function, class Over, class Inner>
 inline constexpr bool divides_integers<row_node<Function, Over, Inner>> = divides_integers<Inner>;
 
-/// One side of a choice: both are computed, and where the other one is chosen integers are divided by 1.
+/// One side of an ep::where. Both sides are computed; where the other side is chosen, this one divides integers by 1.
 template <bool IfTrue, class E, class Condition>
 auto divided_where(const E& node, const Condition& /*condition*/) {
     return node;

@@ -9,10 +9,10 @@
 
 namespace einparallel::detail {
 
-/// Whether this thread divided an integer by zero since somebody asked.
+/// True where this thread has divided an integer by zero since the last time this was checked.
 [[gnu::visibility("default")]] inline constinit thread_local bool divided_by_zero = false;
 
-/// True where b is not 0; else the thread remembers it.
+/// True where b is not 0; else, on the host, sets divided_by_zero.
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr bool is_divisor(T b) {
 #if !defined(__CUDA_ARCH__)
@@ -23,7 +23,7 @@ EINPARALLEL_HOST_DEVICE constexpr bool is_divisor(T b) {
     return b != T(0);
 }
 
-/// a / b towards zero, modulo 2ⁿ: the least integer by −1 is itself.
+/// a / b, rounded towards zero, modulo 2ⁿ: the least integer divided by −1 is itself. 0 where b is 0.
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T quotient(T a, T b) {
     if (!is_divisor(b)) {
@@ -36,7 +36,7 @@ EINPARALLEL_HOST_DEVICE constexpr T quotient(T a, T b) {
     }
     return T(a / b);
 }
-/// a − b · (a / b), which has the sign of a.
+/// a − b · (a / b), which has the sign of a. 0 where b is 0.
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr T remainder(T a, T b) {
     if (!is_divisor(b)) {

@@ -10,7 +10,7 @@
 
 namespace einparallel::detail {
 
-/// a < b, of integers of the types A and B.
+/// a < b as numbers, for integers of the types A and B.
 template <class A, class B>
 auto is_less(const auto& a, const auto& b) {
     if constexpr (std::is_same_v<A, B>) {
@@ -33,7 +33,7 @@ auto with_sign_of(const auto& a, const auto& x) {
         return value;
     }
 }
-/// a or b without its sign, as the unsigned type U.
+/// a without its sign, as the unsigned type U.
 template <class T, class U>
 auto size_as(const auto& a) {
     if constexpr (std::is_signed_v<T>) {
@@ -42,7 +42,7 @@ auto size_as(const auto& a) {
         return a;
     }
 }
-/// A function of two such integers; T: the signed one's type.
+/// A function of a signed and an unsigned integer. T is the type of the signed one.
 template <class T, class A, class B, class Function>
 auto of_mixed_signs(Function function, const auto& a, const auto& b) {
     using U = std::conditional_t<std::is_signed_v<A>, B, A>;

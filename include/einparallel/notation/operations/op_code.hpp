@@ -1,6 +1,6 @@
 #pragma once
-// The operations that the ⊗ of a vertex is made of and the ⊕ that it aggregates by, as numbers, and the table of all
-// that is to say of them. One more is a row there, and a functor in operators.hpp or reductions.hpp.
+// The operations that make up the ⊗ and the ⊕ of a vertex, as enumerators, and a table of their properties. A further
+// operation needs a row in this table, and a functor in operators.hpp or reductions.hpp.
 
 #include <einparallel/notation/element_type.hpp>
 
@@ -12,44 +12,45 @@
 
 namespace einparallel {
 
-/// The ⊕ of an einsum, for who has to know whether two have the same; `unknown`, one of the user's, is like no other.
+/// The ⊕ of an einsum, as a value that can be compared. `unknown` is a user's operator, which counts as different from
+/// all others.
 enum class reduction : std::uint8_t { unknown, sum, prod, max, min, logsumexp };
 
-/// What an instruction computes, by number of arguments. The functors of operators.hpp say which is theirs, and are its
-/// definition: integers wrap, a NaN wins in max and min, complex products are as BLAS multiplies.
+/// What an instruction computes, in the order of numbers of arguments. Each functor of operators.hpp has a code and is
+/// the definition of it: integers wrap, a NaN wins in max and min, complex products are those of BLAS.
 enum class op_code : std::uint8_t {
     // none
     operand,  ///< element of operand r, in register r
     number,   ///< a number of the expression
-    opaque,   ///< a functor of the user's; its arguments are the `argument`s right before it
-    // one: of the result's type, but for what is said
+    opaque,   ///< a user's functor; its arguments are the `argument` instructions right before it
+    // one: of the result's type, except where noted
     argument,   ///< hands a value of any type to the opaque instruction that follows
-    cast,       ///< of any type to the result's: between complex types real and imaginary part each; to bool: is not 0
-    negate,     ///< −a; of no bool
-    absolute,   ///< |a|; of complex numbers a real one
-    conjugate,  ///< a itself where it is real
-    floor,      ///< of integers themselves, as round
-    round,      ///< halves away from zero
+    cast,       ///< any type to the result's: complex numbers part by part; to bool: whether it is not 0
+    negate,     ///< −a; not for bool
+    absolute,   ///< |a|; real where a is complex
+    conjugate,  ///< complex conjugate; a itself where it is real
+    floor,      ///< largest whole number ≤ a; integers stay as they are
+    round,      ///< nearest whole number, halves away from zero; integers stay as they are
     sign,       ///< −1, 0, 1 or NaN
     relu,       ///< max(a, 0)
-    exp,        ///< of real and complex numbers, as the rest of one argument
-    expm1,      ///< eᵃ − 1; of real numbers
+    exp,        ///< eᵃ; this and the others of one argument below take real and complex numbers
+    expm1,      ///< eᵃ − 1; of real numbers only
     log,        ///< natural logarithm
-    log1p,      ///< log(1 + a); of real numbers
+    log1p,      ///< log(1 + a); of real numbers only
     sqrt,       ///< √a
     tanh,       ///< hyperbolic tangent
     sin,        ///< sine
     cos,        ///< cosine
     tan,        ///< tangent
-    erf,        ///< error function; of real numbers
+    erf,        ///< error function; of real numbers only
     sigmoid,    ///< 1 / (1 + e⁻ᵃ)
     silu,       ///< a · sigmoid(a)
-    gelu,       ///< a · Φ(a); of real numbers
+    gelu,       ///< a · Φ(a); of real numbers only
     // two: both of the result's type
-    add,                  ///< a + b; of bool "or"
-    subtract,             ///< a − b; of no bool
-    multiply,             ///< a · b; of bool "and"
-    divide,               ///< a / b; of integers towards zero
+    add,                  ///< a + b; for bool "or"
+    subtract,             ///< a − b; not for bool
+    multiply,             ///< a · b; for bool "and"
+    divide,               ///< a / b; for integers rounded towards zero
     larger,               ///< max(a, b)
     smaller,              ///< min(a, b)
     remainder,            ///< a − b · (a / b); of integers
@@ -57,7 +58,7 @@ enum class op_code : std::uint8_t {
     angle,                ///< atan2(a, b); of real numbers
     shifted_exponential,  ///< exp(a − b), of a softmax
     logaddexp,            ///< log(exp(a) + exp(b)); of real numbers
-    // two: both of one type; bool
+    // two: both of one type; the result is bool
     less,           ///< a < b
     less_equal,     ///< a ≤ b
     greater,        ///< a > b
@@ -65,42 +66,42 @@ enum class op_code : std::uint8_t {
     equal,          ///< a = b
     not_equal,      ///< a ≠ b
     // three
-    choice,   ///< of a bool and two of the result's type: a ? b : c
-    position  ///< of two of one type and an index: a == b or a is NaN ? c : the largest index
+    choice,   ///< a ? b : c; a is bool, b and c are of the result's type
+    position  ///< (a == b or a is NaN) ? c : the largest index; a and b are of one type
 };
 
 namespace detail {
 
-/// How the type of a statement goes through an operation (statement_type.hpp).
+/// How an operation relates the types of its arguments to the type of the statement (statement_type.hpp).
 enum class type_role : std::uint8_t {
-    arithmetic,  ///< of the statement's type
-    orders,      ///< the same; integers as numbers, whatever their signs
-    divides,     ///< of its operands' own type, where these are integers
-    compares,    ///< of its operands' own type; bool
-    chooses,     ///< the condition is of a type of its own
-    positions,   ///< an index
+    arithmetic,  ///< arguments are of the statement's type
+    orders,      ///< like arithmetic; signed and unsigned integers are compared as numbers
+    divides,     ///< integers are divided in their own common type
+    compares,    ///< arguments are compared in their own common type; the result is bool
+    chooses,     ///< the condition has a type of its own
+    positions,   ///< the result is an index
     fractions,   ///< integers become double
-    magnitude,   ///< of complex numbers real
-    foreign      ///< of a functor of the user's
+    magnitude,   ///< the result is real for complex numbers
+    foreign      ///< a user's functor decides
 };
 
 /// The types that an operation computes in.
 enum class operation_types : std::uint8_t { any, numbers, ordered, whole, fractional, real };
 
-/// What there is to say of an operation, once.
+/// The properties of an operation.
 struct operation {
     op_code code;
     std::string_view word;  ///< in formulas and texts
     std::uint8_t arity = 0;
     type_role role = type_role::arithmetic;
     operation_types of = operation_types::any;
-    /// The cost for elements in rows: how many multiplications and additions of a matrix product take as long. Reading
-    /// an operand is counted apart, and an addition or multiplication of it is included in that.
+    /// The cost for elements in rows: the number of multiplications and additions of a matrix product that take as
+    /// long. Reading an operand is counted separately, and its cost includes one addition or multiplication.
     std::uint8_t cost = 0;
-    bool in_vectors = false;  ///< vector_math has it, of float and double
-    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c; for complex numbers, g times the conjugate of the derivative. Operations and
-    /// numbers stand behind their arguments. z is the result; y is the result, too, but computed anew although a tensor
-    /// holds it. Empty where the derivative is 0.
+    bool in_vectors = false;  ///< vector_math has it for float and double
+    /// g · ∂/∂a, g · ∂/∂b and g · ∂/∂c; for complex numbers, g times the conjugate of the derivative. The notation is
+    /// postfix: operations stand behind their arguments. z is the result. y is the result, too, but computed anew
+    /// although a tensor holds it. Empty where the derivative is 0.
     std::array<std::string_view, 3> derivatives{};
 
     constexpr operation(op_code called, std::string_view named, int arguments, type_role goes = {},
@@ -173,7 +174,7 @@ inline constexpr auto operations = [] {
     });
 }();
 
-/// True where each row of a table stands at the number of the value that it describes.
+/// True where row i of a table describes enumerator i.
 constexpr bool are_in_order(const auto& rows, auto of) {
     std::size_t next = 0;
     for (const auto& row : rows) {
@@ -188,8 +189,8 @@ constexpr const operation& operation_of(op_code code) {
     return operations[std::size_t(code)];
 }
 
-/// Takes from the text what stands before `end`, or all of it; what follows stays in it. Reads the words of
-/// derivatives, and what op_program::text() writes.
+/// Removes the text before `end`, or all of it, from the front of `text`, together with `end`. Returns the removed text
+/// without `end`. It reads the words of derivatives, and what op_program::text() writes.
 constexpr std::string_view taken(std::string_view& text, std::string_view end = " ") {
     const std::size_t length = std::min(text.find(end), text.size());
     const std::string_view before = text.substr(0, length);
@@ -197,8 +198,8 @@ constexpr std::string_view taken(std::string_view& text, std::string_view end = 
     return before;
 }
 
-/// What there is to say of a ⊕, once. The derivative is of ⊕ a by a, as of an operation; where there is none,
-/// graph/gradient/backward.ipp has it.
+/// The properties of a ⊕. `derivative` is that of ⊕ a by a, written as in `operation`. Where it is empty,
+/// graph/gradient/backward.ipp has the derivative.
 struct reduction_row {
     reduction by;
     std::string_view word;
@@ -257,7 +258,7 @@ constexpr bool compares(op_code code) {
 
 }  // namespace detail
 
-/// How many registers it reads, in op_instruction::from.
+/// The number of registers that an instruction reads, in op_instruction::from.
 constexpr int arity_of(op_code code) {
     return detail::operation_of(code).arity;
 }

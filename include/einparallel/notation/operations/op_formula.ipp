@@ -11,7 +11,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An expression in words, and how strongly its loosest operator binds.
+/// An expression as text, and how strongly its loosest operator binds.
 struct formula_term {
     enum strength_type { sum, product, whole };
 
@@ -19,13 +19,13 @@ struct formula_term {
     strength_type strength = whole;
 };
 
-/// The name of operand number `leaf` in a formula: a letter, none of which is the f of a function without a name.
+/// The name of operand number `leaf` in a formula: a letter, but not f, which names functions without a name.
 EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
     constexpr std::string_view letters = "xyzuvwabcdeghijklmnopqrst";
     return leaf < letters.size() ? std::string(1, letters[leaf]) : std::string("x").append(std::to_string(leaf));
 }
 
-/// a + b, a*b: with the parentheses that are needed and no others.
+/// The text of a + b or a*b, with only the parentheses that it needs.
 EINPARALLEL_INLINE formula_term infix_term(std::string_view infix, formula_term a, formula_term b) {
     const bool is_product = infix == "*" || infix == "/" || infix == "%";
     const formula_term::strength_type own = is_product ? formula_term::product : formula_term::sum;
@@ -38,8 +38,8 @@ EINPARALLEL_INLINE formula_term infix_term(std::string_view infix, formula_term 
     return {std::move(text), own};
 }
 
-/// name(a, b, …); |a|, −a for what has such a notation. A name ending in `-` is that of a function of the difference of
-/// two.
+/// The text of a call: name(a, b, …), or |a|, −a, a + b where that is usual. A name that ends in `-` is a function of
+/// the difference of its two arguments.
 EINPARALLEL_INLINE formula_term call_term(std::string_view name, std::vector<formula_term> arguments) {
     if (name == "neg") {
         const bool apart = arguments[0].strength == formula_term::sum || arguments[0].text.starts_with('-');
@@ -62,7 +62,8 @@ EINPARALLEL_INLINE formula_term call_term(std::string_view name, std::vector<for
     return {text + ")"};
 }
 
-/// A number in the fewest digits that tell it from others of its type, six and more: 0.5, 2, 1e-09, (0,1).
+/// A number with six digits at most, or more where these are needed to tell it from others of its type: 0.5, 2, 1e-09,
+/// (0,1).
 EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
     const auto written = [](auto value) {
         std::array<char, 32> text{};
@@ -86,7 +87,7 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
     return text;
 }
 
-/// ⊗. Operands without a name have a letter.
+/// The formula of ⊗. Operands without a name get a letter.
 EINPARALLEL_INLINE formula_term formula_of(const op_program& shown, std::span<const std::string> names) {
     std::vector<formula_term> terms;
     const std::vector<op_instruction>& instructions = shown.instructions();

@@ -26,7 +26,7 @@ using op_register = std::uint32_t;
 
 namespace detail {
 
-/// The real and the imaginary part of a number.
+/// The bits of the real and the imaginary part of a number.
 using number_bits = std::array<std::uint64_t, 2>;
 template <class T>
 constexpr number_bits bits_of(const T& value) {
@@ -61,14 +61,14 @@ EINPARALLEL_HOST_DEVICE constexpr T number_of(const number_bits& bits) {
 
 }  // namespace detail
 
-/// 32 bytes without padding, the same on a device.
+/// An instruction: 32 bytes without padding, also on a device.
 struct op_instruction {
     op_code code = op_code::operand;    ///< what is computed
-    char kind = 'f';                    ///< of the result, as in element_type; V: a type that is no element's
+    char kind = 'f';                    ///< of the result, as in element_type; V: no element type
     std::uint8_t bytes = 0;             ///< of the result; 0 where its kind is V
     bool has_state = false;             ///< opaque only: another functor of its type may compute something else
-    std::array<op_register, 3> from{};  ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
-    detail::number_bits bits{};         ///< number only
+    std::array<op_register, 3> from{};  ///< arguments; opaque: their count, name number, 1 if it distributes over ⊕
+    detail::number_bits bits{};         ///< the value, where the code is `number`
 
     /// The type of the result.
     [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
@@ -84,15 +84,15 @@ struct op_instruction {
 
 namespace detail {
 
-/// A functor, as far as its type tells.
+/// What the type of a functor says about it.
 struct op_function {
     op_code code = op_code::opaque;
-    bool has_state = false;    ///< opaque ones only, as what follows
+    bool has_state = false;    ///< for opaque functors only, as the members below
     bool distributes = false;  ///< over the program's ⊕, in every argument
     std::string_view name = "f";
 };
 
-/// The type of values of type T in programs.
+/// The type of a register that holds a T; kind V where T is no element type.
 template <class T>
 constexpr element_type register_type() {
     if constexpr (is_element<T>) {
@@ -106,70 +106,69 @@ constexpr element_type register_type() {
 
 namespace EINPARALLEL_DETAIL {
 
-/// The registers that instruction `number` reads: opaque ones read the arguments right before them.
+/// The registers that instruction `number` reads. An opaque one reads the `argument` instructions right before it.
 EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_instruction>& all, std::size_t number);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// ⊕ over ⊗ of operands, as a value. It is empty, and says nothing, where a kernel runs at once and no code asks for
-/// it.
+/// ⊕ over ⊗ of operands, as a value. It is empty where a kernel runs at once and no code asks for the program.
 class op_program {
 public:
     op_program() = default;
-    /// Reads its operands, register r operand r. `has_state`: ⊕ is the user's, and another of its type may be another.
+    /// A program that only reads its operands: register r is operand r. `has_state`: ⊕ is a user's functor, and another
+    /// functor of its type may compute something else.
     EINPARALLEL_INLINE op_program(reduction by, std::span<const element_type> operands, bool has_state = false);
 
     /// The reduction ⊕.
     [[nodiscard]] reduction aggregates_by() const { return reduction_; }
-    /// ⊗, in the order of registers.
+    /// The instructions of ⊗, in the order of registers.
     [[nodiscard]] const std::vector<op_instruction>& instructions() const { return instructions_; }
-    /// How many of the instructions, the first ones, are operands.
+    /// The number of operands, which are the first instructions.
     [[nodiscard]] std::size_t operand_count() const { return operands_; }
     /// The type of the result. @pre not empty
     [[nodiscard]] element_type type() const { return instructions_.back().type(); }
     /// The name of an opaque instruction, f where its functor has none.
     [[nodiscard]] const std::string& name_of(const op_instruction& opaque) const { return names_[opaque.from[1]]; }
 
-    /// True where ⊕ or an instruction is a functor of the user's, or some type is no element's: only a functor computes
-    /// it then.
+    /// True where ⊕ or an instruction is a user's functor, or a register has no element type. Only the functor itself
+    /// then computes the program.
     EINPARALLEL_INLINE [[nodiscard]] bool is_opaque() const {
         return reduction_ == reduction::unknown || detail::any_in(instructions_, [](const op_instruction& each) {
                    return each.code == op_code::opaque || each.kind == 'V';
                });
     }
-    /// True where integers are divided, by what may be zero.
+    /// True where integers are divided; a divisor may be zero.
     EINPARALLEL_INLINE [[nodiscard]] bool divides_integers() const {
         return detail::any_in(instructions_, [](const op_instruction& each) {
             return detail::divides(each.code) && each.kind != 'f' && each.kind != 'c';
         });
     }
-    /// True where equal programs need not compute the same: ⊕ or an opaque instruction has a state.
+    /// True where equal programs may compute different results: ⊕ or an opaque instruction has a state.
     EINPARALLEL_INLINE [[nodiscard]] bool has_state() const {
         return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);
     }
-    /// True where operands may come in summands of ⊕, those whose bit is set: what ⊗ makes of the summands one by one
-    /// are summands of what it makes of the sum, f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). Where they would be rounded or wrap
-    /// elsewhere, false.
+    /// True where the operands whose bits are set may be given as summands of ⊕. ⊗ of each summand then gives a summand
+    /// of the result: f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). False where rounding or wrapping would change.
     EINPARALLEL_INLINE [[nodiscard]] bool takes_summands(std::uint64_t operands) const;
 
-    /// Short text for tables: the word for ⊕, a blank, ⊗ of operands that are called x, y, z, u, v, w, a, b, …:
-    /// "sum x*y", "max |x - y|".
+    /// Short text for tables: the word for ⊕, a blank, and ⊗ of operands with the names x, y, z, u, v, w, a, b, …: "sum
+    /// x*y", "max |x - y|".
     EINPARALLEL_INLINE [[nodiscard]] std::string formula() const;
-    /// The same with the operands' names. Without ⊕ where nothing is aggregated; else it shows how far ⊕ reaches.
+    /// The formula with the operands' names. Where `aggregates` is false, it has no ⊕; else it shows how far ⊕ reaches.
     EINPARALLEL_INLINE [[nodiscard]] std::string formula(std::span<const std::string> names, bool aggregates) const;
 
-    /// All there is to it, in printable characters but quotes and backslashes, so that it is a text in JSON:
-    /// "sum; operand f8; number f8 4000000000000000; * f8 0 1".
+    /// The whole program as text, in printable characters without quotes and backslashes, so that it can stand in a
+    /// JSON string: "sum; operand f8; number f8 4000000000000000; * f8 0 1".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
-    /// Reads text(). @throws error that shows the first text which is no instruction
+    /// Reads what text() writes. @throws error that shows the first text which is no instruction
     EINPARALLEL_INLINE [[nodiscard]] static op_program parse(std::string_view text);
 
     friend bool operator==(const op_program&, const op_program&) = default;
 
     /// Appends a number of the expression. Returns its register.
     EINPARALLEL_INLINE op_register number(element_type type, detail::number_bits bits);
-    /// Appends a call, and casts of its arguments to the type in which they are compared, or else to the result's. A
-    /// cast to a register's own type is none. Returns the register of the result.
+    /// Appends a call, after casts of its arguments to `compared` for a comparison, else to `result`. A register that
+    /// has this type already is not cast. Returns the register of the result.
     EINPARALLEL_INLINE op_register call(const detail::op_function& function, element_type result, element_type compared,
                                         std::span<const op_register> arguments);
 

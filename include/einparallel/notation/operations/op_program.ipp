@@ -1,5 +1,5 @@
 #pragma once
-// Op programs are written, read as text and looked into.
+// Makes op programs, writes them as text, reads this text, and examines them.
 
 #include <einparallel/notation/operations/op_program.hpp>
 
@@ -80,8 +80,8 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
 }
 
 EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {
-    // How registers depend on the operands that come in summands: not at all, such that a sum of them may go through
-    // summand by summand, or in any other way.
+    // How a register depends on the operands that are given as summands: not at all, so that a sum of them goes through
+    // it summand by summand (linear), or in any other way.
     enum class dependence : std::uint8_t { none, linear, other };
     std::vector<dependence> known;
     const detail::reduction_row& row = detail::reduction_row_of(reduction_);
@@ -92,8 +92,8 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
         return each.code == row.combine || each.code == op_code::argument ||
                (is_linear && reduction_ == reduction::sum && each.kind != 'b');
     };
-    // Division is not among them, nor subtraction under max: by 0, or by an infinity that stands for "no edge",
-    // summands one by one give what is no number where their sum gives one.
+    // Division is not among them, nor subtraction under max: with 0, or with an infinity that stands for "no edge",
+    // single summands give a NaN where their sum gives a number.
     const auto distributes = [&](const op_instruction& each) {
         return each.code == op_code::opaque ? each.from[2] != 0 : each.code == row.distributed;
     };
@@ -150,7 +150,8 @@ EINPARALLEL_INLINE std::string op_program::text() const {
     return written;
 }
 
-/// Appends what text() says of one instruction; false where it is none that this program can go on with.
+/// Appends the instruction that `statement`, a part of text(), describes. Returns false where it describes none that
+/// may follow here.
 EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
     const auto word = [&] { return detail::taken(statement); };
     const auto number = [](std::string_view digits, auto& into, int base) {

@@ -16,7 +16,7 @@ namespace einparallel {
 
 namespace detail {
 
-/// A functor of the library's own, which has no state.
+/// True for a functor of the library's own, which has no state.
 template <class Function>
 inline constexpr bool has_op_code = requires {
     requires std::is_same_v<decltype(Function::code), const op_code>;
@@ -24,11 +24,12 @@ inline constexpr bool has_op_code = requires {
 
 }  // namespace detail
 
-/// True where ⊗ distributes over ⊕ in every operand, so that x ⊗ (⊕ y) = ⊕ (x ⊗ y): one-sided labels may then be
-/// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
+/// True where ⊗ distributes over ⊕ in every operand, so that x ⊗ (⊕ y) = ⊕ (x ⊗ y). Labels of a single operand may then
+/// be reduced before the join, and n-ary expressions may be contracted pair by pair. Specialise it for your own
+/// operators.
 template <class Reduce, class Join>
 inline constexpr bool distributes_over = false;
-/// For the library's own operators the table of reductions says it.
+/// The library's own operators, as the table of reductions says.
 template <class Reduce, class Join>
     requires(detail::has_op_code<Reduce>&& detail::has_op_code<Join>)
 inline constexpr bool distributes_over<Reduce, Join> =
@@ -65,7 +66,7 @@ EINPARALLEL_HOST_DEVICE constexpr T rest_of(T a, T b) {
     }
 }
 
-/// Functors of two elements x and y of the type that arithmetic on them has.
+/// Defines a functor of two elements. x and y are these elements in their common type.
 #define EINPARALLEL_DETAIL_PAIR(functor, operation, result)                 \
     struct functor : coded<op_code::operation> {                            \
         template <class A, class B>                                         \
@@ -91,7 +92,7 @@ EINPARALLEL_DETAIL_PAIR(equal, equal, x == y);
 EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 #undef EINPARALLEL_DETAIL_PAIR
 
-/// Functions of two truth values.
+/// True where both arguments of a logical functor are bool.
 template <class A, class B>
 inline constexpr bool are_bool = std::is_same_v<A, bool>&& std::is_same_v<B, bool>;
 #define EINPARALLEL_DETAIL_LOGIC(functor, operation, result)                                                      \
@@ -157,7 +158,8 @@ struct conjugate : coded<op_code::conjugate> {
     }
 };
 
-/// Functors of one element x, real or complex; integers are computed in double. `function` is what the result calls.
+/// Defines a functor of one element x, real or complex; an integer becomes a double. `function` is the function of std
+/// that `result` calls.
 #define EINPARALLEL_DETAIL_MAP(functor, operation, function, result)        \
     struct functor : coded<op_code::operation> {                            \
         template <class A>                                                  \
@@ -184,7 +186,8 @@ EINPARALLEL_DETAIL_MAP(silu_function, silu, exp, x* sigmoid_function{}(x));
 EINPARALLEL_DETAIL_MAP(gelu_function, gelu, erf, x*(T(1) + erf(x * T(0.70710678118654752440))) / T(2));
 #undef EINPARALLEL_DETAIL_MAP
 
-/// Functions to whole numbers, which integers are already. Halves are rounded away from zero, as std::round does.
+/// Defines a functor that rounds to whole numbers; integers stay as they are. Halves are rounded away from zero, as in
+/// std::round.
 #define EINPARALLEL_DETAIL_TO_WHOLE(function)                \
     struct function##_function : coded<op_code::function> {  \
         template <class A>                                   \
@@ -234,7 +237,7 @@ struct choice : coded<op_code::choice> {
     }
 };
 
-/// Where an extreme element is: its index, or one beyond all others. A NaN is as extreme as it gets.
+/// The index `at` of an element that equals the extreme or is a NaN; else the largest index of the type.
 struct position_where : coded<op_code::position> {
     template <class A, class Index>
     EINPARALLEL_HOST_DEVICE constexpr Index operator()(A a, A extreme, Index at) const {
@@ -242,7 +245,8 @@ struct position_where : coded<op_code::position> {
     }
 };
 
-/// An element of a row by its rank, the largest first, or its position in the row: a reduction of the row (ep::top_k).
+/// The reduction of a row in ep::top_k. It gives the element of a given rank, the largest first (element_of_rank), or
+/// its position in the row (position_of_rank).
 struct ranked_sum {};
 struct element_of_rank {
     static constexpr bool is_position = false;
@@ -272,7 +276,7 @@ struct converted_to : coded<op_code::cast> {
     EINPARALLEL_HOST_DEVICE constexpr T operator()(auto x) const { return converted<T>(x); }
 };
 
-/// x as it is, for the type that a vertex stores it in.
+/// x as it is; the vertex that uses this functor stores x in its own type.
 struct unchanged : coded<op_code::cast> {
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(auto x) const { return x; }
 };
@@ -289,7 +293,7 @@ static_assert([]<class... Function>(type_list<Function...> /*all*/) {
     return ((next = op_code(int(next) + 1), Function::code == next) && ...) && next == op_code::not_equal;
 }(op_functors()));
 
-/// visit(f) for the functor of a list that a code stands for, if there is one.
+/// Calls visit(f) for the functor f of the list that has this code, if there is one.
 template <class... Function>
 EINPARALLEL_HOST_DEVICE void with_functor(type_list<Function...> /*list*/, op_code code, const auto& visit) {
     static_cast<void>(((Function::code == code && (visit(Function{}), true)) || ...));

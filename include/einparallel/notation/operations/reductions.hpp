@@ -15,8 +15,8 @@ namespace einparallel {
 
 namespace detail {
 
-/// Integers are added and multiplied modulo 2ⁿ, as NumPy does, without undefined overflow: in an unsigned type at least
-/// as wide as unsigned int.
+/// The unsigned type in which integers are added and multiplied: modulo 2ⁿ, as in NumPy, without undefined overflow. It
+/// is at least as wide as unsigned int.
 template <class T>
 using wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
@@ -26,7 +26,7 @@ inline constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bo
 template <class T>
 inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
 
-/// What a program calls a functor, an operator ⊕ as it would call it as ⊗: the base of the library's own ones.
+/// The base of the library's own functors. `code` names the functor in an op_program; for an operator ⊕ it names a ⊕ b.
 template <op_code Code>
 struct coded {
     static constexpr op_code code = Code;
@@ -34,7 +34,7 @@ struct coded {
 
 }  // namespace detail
 
-/// What may stand for ⊕: an associative and commutative operator that declares so, with an identity.
+/// An operator that may be used as ⊕. It is associative and commutative, declares this, and has an identity.
 /// `op.template identity<T>()` is the value of an empty aggregation.
 template <class Op, class T>
 concept Reduction = requires(const Op& op, T x) {
@@ -136,14 +136,14 @@ inline constexpr logsumexp_type logsumexp{};  ///< log(eᵃ + eᵇ)
 
 namespace detail {
 
-/// Those of the table, in its order.
+/// The functors of the table of reductions, in its order.
 using reduction_functors = type_list<op::sum_type, op::prod_type, op::max_type, op::min_type, op::logsumexp_type>;
 static_assert([]<class... Reduce>(type_list<Reduce...> /*all*/) {
     std::size_t next = 0;
     return ((reductions[++next].combine == Reduce::code) && ...) && next + 1 == reductions.size();
 }(reduction_functors()));
 
-/// visit(op) for a ⊕ of the library's that elements of type T have, if it is one.
+/// Calls visit(op) for the library's operator that `by` names, if elements of type T have it.
 template <class T, class... Reduce>
 EINPARALLEL_HOST_DEVICE void with_reduction_among(type_list<Reduce...> /*all*/, reduction by, const auto& visit) {
     const auto try_one = [&]<class Op>(Op each) {

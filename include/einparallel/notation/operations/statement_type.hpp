@@ -1,19 +1,19 @@
 #pragma once
-// The one rule for types. A statement has a type: the common type (element_type.hpp) of its left-hand side and of all
-// operands whose values reach it, in which it is computed: such an operand is converted as it is read, and the result
-// once, to the left-hand side's. Which values reach the statement, and which have a type of their own, follows here
-// from the functions between:
+// The one rule for types. A statement is computed in one type: the common type (element_type.hpp) of its left-hand side
+// and of all operands whose values reach it. Such an operand is converted where it is read, and the result once, to the
+// type of the left-hand side. The functions on the way decide which values reach the statement, and which have a type
+// of their own:
 //
-//   + − · sum prod cumsum        of their arguments, in the statement's type
-//   exp sqrt pow …               of fractions: integers become double; of real arguments real
+//   + − · sum prod cumsum        the type of their arguments, computed in the statement's type
+//   exp sqrt pow …               a type of fractions: integers become double; real for real arguments
 //   abs                          the real type of a complex argument
-//   max min sign relu floor …    of their arguments, real of real ones, and integers are compared as numbers
-//   / of integers                a statement of its own, of the arguments' common type
+//   max min sign relu floor …    the type of their arguments, real for real ones; integers are compared as numbers
+//   / of integers                a statement of its own, in the common type of the arguments
 //   < <= == …, where's condition a statement of its own, which makes a bool; argmax makes an index
-//   a functor or ⊕ of the user's gets arguments in their own types, and makes what it returns
+//   a user's functor or ⊕         gets arguments in their own types, and gives the type that it returns
 //
-// A number takes the type of the statement; one that is a fraction makes a statement of integers one of its own type,
-// and beside integers that are compared or divided it counts as what it is in C++.
+// A number takes the type of the statement. A fraction in a statement of integers gives the statement its own type.
+// Beside integers that are compared or divided, a number counts with its type in C++.
 
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -30,8 +30,8 @@
 
 namespace einparallel::detail {
 
-/// What expressions contribute to the type of a statement: the type of their values, and of their numbers; void for
-/// none.
+/// What expressions contribute to the type of a statement: the common type of their values, and that of their numbers;
+/// void where there are none.
 template <class Values, class Numbers = void>
 struct contribution {
     using values = Values;
@@ -59,7 +59,7 @@ struct all_contributions<First, Second, Rest...>
                                      common_of_t<typename First::numbers, typename Second::numbers>>,
                         Rest...> {};
 
-/// Numbers beside values.
+/// The type that values of type `Values` and numbers of type `Numbers` have together.
 template <class Values, class Numbers>
 constexpr auto type_beside() {
     if constexpr (std::is_void_v<Values> || std::is_void_v<Numbers>) {
@@ -79,7 +79,7 @@ using type_of_contribution =
 template <class T>
 using fraction_t = std::conditional_t<std::is_integral_v<T>, double, T>;
 
-/// How the types of a functor's arguments make that of its result.
+/// How the functor relates the types of its arguments to that of its result.
 template <class Function>
 constexpr type_role role_of() {
     if constexpr (requires { requires std::is_same_v<decltype(Function::code), const op_code>; }) {
@@ -104,7 +104,7 @@ struct contribution_of<leaf<Operand, Labels>>
 template <class T, class Number>
 struct contribution_of<constant<T, Number>> : std::type_identity<contribution<void, computed_t<Number>>> {};
 
-/// The common type of values and numbers, which count as what they are.
+/// The common type of the values and the numbers of these arguments, where numbers count with their own types.
 template <class... Arguments>
 using counted_type = common_of_t<typename all_contributions<contribution_of_t<Arguments>...>::type::values,
                                  typename all_contributions<contribution_of_t<Arguments>...>::type::numbers>;
@@ -158,7 +158,7 @@ struct contribution_of<reduce_node<ranked_sum, Over, join_node<position_of_rank,
 template <class Function, class Over, class Inner>
 struct contribution_of<row_node<Function, Over, Inner>> : contribution_of<Inner> {};
 
-/// Everything in it is of the type already.
+/// True where everything in E is of type T already.
 template <class T, class E>
 inline constexpr bool is_in = false;
 template <class T, class Operand, class Labels>
@@ -182,7 +182,7 @@ inline constexpr bool is_in<T, reduce_node<Op, Over, Inner>> =
 template <class T, class Function, class Over, class Inner>
 inline constexpr bool is_in<T, row_node<Function, Over, Inner>> = !is_complex<T>::value && is_in<T, Inner>;
 
-/// The type of a statement with elements Out on the left.
+/// The type of a statement with elements Out on the left and the expression E on the right.
 template <class Out, class E, bool IsIn = is_in<computed_t<Out>, E>>
 struct type_of_statement : std::type_identity<computed_t<Out>> {};
 template <class Out, class E>
@@ -193,8 +193,9 @@ struct type_of_statement<Out, E, false>
 template <class Out, class E>
 using statement_type = typename type_of_statement<Out, E>::type;
 
-/// A value of type From may become an element of type To: not complex to real, not a fraction to an integer, and not an
-/// integer to a half that ends before it.
+/// True where a value of type From may become an element of type To: not where a complex number would become real
+/// (keeps_imaginary), a fraction an integer (keeps_fraction), or an integer a half type of a smaller range
+/// (keeps_range).
 template <class From, class To>
 inline constexpr bool keeps_imaginary = !is_complex<From>::value || is_complex<To>::value;
 template <class From, class To>
@@ -205,7 +206,7 @@ template <class From, class To>
     requires(std::is_integral_v<From>&& is_half<To>)
 inline constexpr bool keeps_range<From, To> =
     double(std::numeric_limits<From>::max()) <= double(std::numeric_limits<To>::max());
-/// The same of what an expression contributes.
+/// True where the values of an expression keep the range (is_in_range), and where they keep all of this (is_storable).
 template <class E, class To>
 inline constexpr bool is_in_range =
     std::is_void_v<typename contribution_of_t<E>::values> || keeps_range<own_type<E>, To>;

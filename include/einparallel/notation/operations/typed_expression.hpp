@@ -1,6 +1,6 @@
 #pragma once
-// An expression in the type of its statement (statement_type.hpp): operands become elements of it where they are read,
-// numbers too, and what has a type of its own where it is done.
+// An expression in the type of its statement (statement_type.hpp). Operands and numbers become elements of this type
+// where they are read. A part with a type of its own becomes one where it has been computed.
 
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
@@ -27,7 +27,8 @@ auto value_as(const E& node) {
     }
 }
 
-/// In which type an argument is whose order counts: T, but the unsigned one of 64 bits that a signed T does not hold.
+/// The type of an argument that is compared with others: T, except that an unsigned integer of 64 bits, which a signed
+/// T does not hold, keeps its own type.
 template <class T, class Argument>
 using ordered_type = std::conditional_t<std::is_integral_v<T> && std::is_integral_v<own_type<Argument>> &&
                                             !std::is_signed_v<own_type<Argument>> && sizeof(own_type<Argument>) == 8,
@@ -36,7 +37,7 @@ template <class... T>
 inline constexpr bool have_mixed_signs = false;
 template <class A, class B>
 inline constexpr bool have_mixed_signs<A, B> = is_number<A>&& is_number<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
-/// T, or its real type where the argument is real.
+/// T, or the type of its real part where all arguments are real.
 template <class T, class... Arguments>
 using real_like =
     std::conditional_t<is_complex<typename all_contributions<contribution_of_t<Arguments>...>::type::values>::value, T,
@@ -45,7 +46,7 @@ using real_like =
 template <class T, class E>
 decltype(auto) typed(const E& node);
 
-/// An expression as a statement of its own.
+/// The expression in its own type, as if it were a statement of its own.
 template <class E>
 decltype(auto) typed_alone(const E& node) {
     return typed<own_type<E>>(node);
@@ -129,8 +130,8 @@ auto typed_node(const row_node<Function, Over, Inner>& node) {
     return value_as<T>(rebuilt(node, [](const Inner& inner) { return typed<As>(inner); }));
 }
 
-/// The expression with all values in the type, but those that have a type of their own; itself where they are. Void:
-/// no value is an element.
+/// The expression with all its values in type T, except those with a type of their own; the expression itself where
+/// they are in T already. T is void where no value is an element.
 template <class T, class E>
 decltype(auto) typed(const E& node) {
     if constexpr (std::is_void_v<T> || is_in<T, E>) {
