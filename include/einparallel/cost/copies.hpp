@@ -1,5 +1,5 @@
 #pragma once
-// The one ledger of copies: what is brought to which place, and gathered there, once for all who want the same.
+// The one ledger of copies: which tensor is brought to which place, and gathered there, once for all its readers.
 
 #include <einparallel/layout/distribution.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What of a graph is the same in every run of a plan, how often the rest is done, and which blocks are gathered once
-// for several readers.
+// Which tensors of a graph are the same in every run of a plan, how often the others are computed, and which blocks
+// are gathered once for several readers.
 
 #include <einparallel/cost/objective.hpp>
 #include <einparallel/graph/einsum_graph.hpp>

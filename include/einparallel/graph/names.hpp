@@ -1,5 +1,5 @@
 #pragma once
-// Names of vertices, as sentences and tables have them, and their formulas.
+// Names of vertices in errors and tables, and their formulas.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>

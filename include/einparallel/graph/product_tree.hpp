@@ -1,5 +1,5 @@
 #pragma once
-// Products of three tensors and more as the graph has them, contracted pair by pair, and the graph with another order.
+// Products of three tensors and more, which a graph contracts pair by pair, and the same graph with another order.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/box.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// Text for readers: what fits into a cell, numbers with their units, and tables of them.
+// Text for users: cells of tables, numbers with their units, and tables.
 
 #include <einparallel/notation/compiled.hpp>
 

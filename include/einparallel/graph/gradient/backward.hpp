@@ -1,5 +1,5 @@
 #pragma once
-// The backward pass: vertices for what a loss changes by where tensors do, from the loss to them.
+// The backward pass: it records the gradients of a loss as vertices, from the loss back to the tensors.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
