@@ -51,7 +51,8 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::v
 
 /// Merges vertices that are equal, in all statements, so that they are computed once. Inputs are equal if they have the
 /// same source and extents, and the source lasts. Einsums are equal if they have the same operands, labels, extents and
-/// functions. Vertices with two different constraints are not merged. Results of merged vertices may be equal in turn.
+/// functions. Vertices are not merged where both have constraints and these differ. Results of merged vertices may be
+/// equal in turn.
 EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
 /// Collects the vertices that the outputs depend on. Operands stand before their readers. The function does not

@@ -128,7 +128,8 @@ private:
     std::span<const std::string_view> names_;
 };
 
-/// An operand, without its view where this only gives each dimension of a tensor a label of its own.
+/// An operand with its labels. A view that only gives each dimension of a tensor a label of its own is replaced by this
+/// tensor.
 struct whole_read {
     std::shared_ptr<vertex> handle;
     std::vector<label_id> labels;
@@ -140,8 +141,8 @@ struct whole_read {
 EINPARALLEL_INLINE std::vector<std::string_view> names_with(std::span<const std::string_view> names,
                                                             const std::vector<data_index>& indices);
 
-/// Labels among `all`, those of a tensor that is added to, that the sum depends on: labels of the operands, and
-/// positions, which are numbered from `first_position`.
+/// The labels in `all` are those of a tensor that values are added to. Returns those of them that the values depend on:
+/// labels of the operands, and positions, which are numbered from `first_position`.
 EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_id>& all,
                                                         std::span<const recording_builder::operand_type> operands,
                                                         std::size_t first_position);

@@ -42,7 +42,7 @@ struct labels_of_section<label_list<Done...>, Index, More...> {
         typename labels_of_section<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
 };
 
-/// The labels +0, +1, …, as for dimensions that are summed.
+/// The labels +0, +1, …, for dimensions that are summed.
 template <class Positions>
 struct summed_labels;
 template <std::size_t... Position>

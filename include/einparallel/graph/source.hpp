@@ -16,7 +16,7 @@ enum class source_kind : std::uint8_t {
     everywhere,  ///< every rank reads what it needs (a function, a file, an array that all ranks have): no
                  ///< message
     root,        ///< one rank has all elements and sends every other rank what it needs
-    resting,     ///< every rank has some elements (`held_by`) and sends them to ranks that need them
+    resting,     ///< ranks hold parts of the tensor (`held_by`) and send them to ranks that need them
     placeholder  ///< no rank, until a value is bound for a run
 };
 

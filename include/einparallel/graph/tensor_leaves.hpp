@@ -131,7 +131,7 @@ struct tensor_leaves {
         using Made = tensor_operand<typename Operand::value_type, Labels::size>;
         return leaf<Made, Labels>(Made{gather(found, node, std::nullopt, Found::ids::template ids<Labels>)});
     }
-    /// Records `left` after `right` was added to its elements at indices that are data, or has replaced them.
+    /// Records the tensor of `left` with `right` added to its elements at indices that are data, or in their place.
     template <assignment How, class Found, class Operand, class Labels, class E>
     static std::shared_ptr<vertex> scatter(const Found& found, const leaf<Operand, Labels>& left, const E& right) {
         using T = typename Operand::value_type;

@@ -89,8 +89,7 @@ public:
         return known.back();
     }
 
-    /// Sets the term from which derivatives read the program's result, where they are functions of it, as that of exp
-    /// is.
+    /// Sets the term that stands for the program's result in derivatives that use it, as that of exp does.
     void read_result(term_id as) { read_result_ = as; }
     [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
     /// The term of operand number `operand`.

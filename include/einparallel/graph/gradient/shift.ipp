@@ -26,7 +26,7 @@ struct shift {
     [[nodiscard]] bool is_none() const { return adds == 0 && grows == 0; }
 };
 
-/// How the result of an instruction is shifted where its arguments are; none where it changes in another way.
+/// The shift of an instruction's result, from the shifts of its arguments; none where it changes in another way.
 EINPARALLEL_SELDOM std::optional<shift> shift_through(op_code code, const shift& a, const shift& b) {
     if (a.is_none() && b.is_none()) {
         return shift{};
