@@ -11,7 +11,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// No copy: what is made or read where it is.
+/// Stands for no copy: the tensor is made at its place, or read there by each rank.
 inline constexpr std::size_t no_copy = std::size_t(-1);
 
 /// A tensor at a place, or its whole blocks gathered from pieces that lie there.

@@ -74,9 +74,9 @@ public:
         return shares(number) && readings_[number] > 1 ? readings_[number] : 0;
     }
 
-    /// How often the work of a vertex is done, for which the user asked algorithm `wanted`. Readers that hold the same
-    /// blocks gather them once, and each is charged a share of the cost. The paper's cost does not know blocks: it
-    /// charges every reader in full.
+    /// How often the work of vertex `number` is done, where the user asked for algorithm `wanted`. Readers that hold
+    /// the same blocks gather them once, and each is charged a share of the cost. The paper's cost does not know
+    /// blocks: it charges every reader in full.
     EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number,
                                                           algorithm wanted = algorithm::automatic) const {
         lasting_work made{runs(number)};

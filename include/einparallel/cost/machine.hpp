@@ -4,7 +4,7 @@
 namespace einparallel {
 
 /// Constants of the time model. The defaults describe one core of a current server and a 100 Gbit/s network; they are
-/// never measured unless the user asks, for ranks and runs would then disagree.
+/// not measured unless the user asks: ranks and runs would disagree about values that are measured unasked.
 ///
 ///     ep::plan plan = ep::decompose(world, {.machine = ep::machine::h200}, Z);     // to run on GPUs
 struct machine {

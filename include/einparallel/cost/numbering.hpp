@@ -52,7 +52,7 @@ private:
 template <class Value>
 class memo {
 public:
-    /// @param make the value of a key that is new
+    /// @param make  returns the value of a new key
     template <class Make>
     Value& at(index_span key, Make&& make) {
         const auto [number, fresh] = numbers_.number_of(key);

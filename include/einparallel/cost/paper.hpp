@@ -11,8 +11,8 @@
 
 namespace einparallel::cost {
 
-/// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions. `extents` and `parts` are by
-/// unique label; a dimension without label counts 1.
+/// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions, where b are the `extents` and d
+/// the `parts`, both by unique label. A dimension without label counts 1.
 [[nodiscard]] constexpr double block_elements(label_span labels, index_span extents, std::span<const int> parts) {
     double elements = 1;
     for (const label_id label : labels) {
@@ -24,7 +24,7 @@ namespace einparallel::cost {
     return elements;
 }
 
-/// Kernel calls of a vertex: ∏d over its unique labels.
+/// Kernel calls of a vertex: ∏d, the product of the parts of its unique labels.
 [[nodiscard]] constexpr double kernel_calls(std::span<const int> parts) {
     return detail::product_in(parts, 1.0);
 }

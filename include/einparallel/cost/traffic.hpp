@@ -47,9 +47,10 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 /// Sets which tensor of a task travels round a ring, and which operands are held. The possible ways are: nothing
 /// travels (operands are gathered first, the output is reduced last), one of the operands that fill a ring, or the
 /// output.
-/// Where `wanted` is automatic and time is minimised, it takes the fastest way by task_seconds(). With a memory limit
-/// in bytes (0: none) it takes the fastest way that keeps to it by task_memory(), or else the one that needs least
-/// memory. In all other cases choose_travelling() decides. Operands that may be held are held, unless they travel.
+/// Where `wanted` is automatic and there is a memory limit in bytes (0: none), it takes the fastest way by
+/// task_seconds() that keeps to the limit by task_memory(), or else the way that needs least memory. Where `wanted` is
+/// automatic, time is minimised and there is no limit, it takes the fastest way. In all other cases choose_travelling()
+/// decides. Operands that may be held are held, unless they travel.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});

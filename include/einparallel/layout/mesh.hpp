@@ -26,9 +26,10 @@ struct mesh_axis {
     friend bool operator==(const mesh_axis&, const mesh_axis&) = default;
 };
 
-/// The grid of ranks that do the ∏d kernel calls of a vertex, one on each rank. A rank is the row-major number of its
-/// coordinates, of which the first belongs to the outermost axis. The planner chooses the order of the axes, so that
-/// neighbouring vertices agree. Axes with one part are left out. Ranks beyond size() have nothing to do in the vertex.
+/// The grid of ranks that do the ∏d kernel calls of a vertex (d: the parts of each label), one on each rank. A rank is
+/// the row-major number of its coordinates, of which the first belongs to the outermost axis. The planner chooses the
+/// order of the axes, so that neighbouring vertices agree. Axes with one part are left out. Ranks beyond size() have
+/// nothing to do in the vertex.
 struct mesh {
     std::vector<mesh_axis> axes;  ///< outermost first
 

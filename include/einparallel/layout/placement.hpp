@@ -20,7 +20,7 @@ enum class placement_kind : std::uint8_t {
     partial     ///< every coordinate has a summand of the block: a ⊕ is pending
 };
 
-/// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the vertex's own.
+/// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the reduction of the vertex.
 struct placement {
     placement_kind kind = placement_kind::replicate;  ///< which of the three
     label_id label = no_label;                        ///< label of a shard
