@@ -54,8 +54,8 @@ struct other_than_loss : refused {
 
 /// ∂loss/∂W for each tensor W. The gradients are recorded tensors like any others: they are planned and run together
 /// with the other outputs. Reverse mode: the gradient of an einsum by one operand is the einsum of the other operands
-/// and of the gradient of the result. A tensor with several readers gets the sum. Operations: about as many as for the
-/// loss, once more for each operand that depends on a W.
+/// and of the gradient of the result. A tensor with several readers gets the sum. For each operand that depends on a W,
+/// this takes about as many operations again as the einsum that reads it.
 /// For one tensor the result is its gradient, for several ones a std::tuple: auto [dW, dV] = ep::gradient(loss, W, V).
 /// A std::vector of tensors, such as the weights of all layers, counts as one: its gradients are a std::vector.
 /// Where elements of ep::max or ep::min are equal, the first one in the order of indices has the gradient. floor, sign
