@@ -1,5 +1,5 @@
 #pragma once
-// The one ledger of copies: what is brought to which place, and gathered there, once for all who want the same.
+// The one ledger of copies: which tensor is brought to which place, and gathered there, once for all its readers.
 
 #include <einparallel/layout/distribution.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// No copy: what is made or read where it is.
+/// Stands for no copy: the tensor is made at its place, or read there by each rank.
 inline constexpr std::size_t no_copy = std::size_t(-1);
 
 /// A tensor at a place, or its whole blocks gathered from pieces that lie there.
@@ -20,15 +20,16 @@ struct tensor_copy {
     std::size_t tensor = 0;
     Place at{};
     std::size_t from = no_copy;  ///< the copy that it is brought or gathered from
-    std::size_t first = 0;       ///< when it comes: twice a vertex's turn, one more of what that makes
-    std::size_t last = 0;        ///< when it is used last: as above, one more while a vertex works on it
+    std::size_t first = 0;       ///< time when it is made: 2t for turn t; 2t + 1 for the result of that turn
+    std::size_t last = 0;        ///< time of its last use: 2t + 1 where the vertex of turn t reads it
     bool is_gathered = false;
-    bool is_joined = false;  ///< on some rank: what a halo was brought to
+    bool is_joined = false;  ///< brought as a halo, beside elements that ranks have already
     int readings = 0;
-    std::size_t next = no_copy;  ///< of the tensor
+    std::size_t next = no_copy;  ///< next copy of the tensor
 };
 
-/// Two places are one: by number, or the same boxes, and of gathered blocks the same blocks.
+/// True where two places are the same: equal numbers, or distributions that put the same boxes on every rank. For
+/// gathered blocks, the distributions must also give every rank the same block.
 template <class Place>
 bool is_one_place(const Place& a, const Place& b, bool is_gathered) {
     if constexpr (std::is_pointer_v<Place>) {
@@ -37,32 +38,34 @@ bool is_one_place(const Place& a, const Place& b, bool is_gathered) {
     return a == b;
 }
 
-/// Of a tensor that is moved the first copy is where it is made or lies, and all others are brought from there.
+/// The copies of all tensors. The first copy of a tensor that is moved is where it is made or lies. All others are
+/// brought from there, or gathered from a copy in pieces.
 template <class Place>
 struct copy_ledger {
-    std::vector<tensor_copy<Place>> copies;  ///< in the order in which they come to be
+    std::vector<tensor_copy<Place>> copies;  ///< in the order in which they were added
     std::vector<std::size_t> first;          ///< by tensor: its first copy
 
-    /// A tensor is made, or lies, at a place.
+    /// Adds the copy of a tensor at the place where it is made or lies, unless the tensor has a copy. Returns the
+    /// number of its first copy.
     std::size_t make(std::size_t tensor, Place at, std::size_t time) {
         return first[tensor] != no_copy ? first[tensor] : serve({tensor, at, no_copy, time, time});
     }
 
-    /// The copy that serves a reader of the tensor at a place.
-    /// @param rests  where it is brought from, unless it is made; nothing where every rank reads what it wants
+    /// The number of the copy that a reader of the tensor uses; the reader needs it at place `at`.
+    /// @param rests  where the tensor lies before any copy; nothing where every rank reads the elements that it needs
     std::size_t bring(std::size_t tensor, Place at, const std::optional<Place>& rests, std::size_t time,
                       bool is_joined = false) {
         const std::size_t from = rests ? make(tensor, *rests, time) : no_copy;
         return serve({tensor, at, from, time, time + 1, false, is_joined && rests, 1}, is_joined);
     }
 
-    /// The whole blocks of the pieces that a copy has.
+    /// The number of the copy with the whole blocks, which are gathered from the copy `pieces`.
     std::size_t gather(std::size_t pieces, Place at, std::size_t time) {
         return serve({copies[pieces].tensor, at, pieces, time, time + 1, true, false, 1});
     }
 
 private:
-    /// The copy of the tensor that is as good; a new one where none is.
+    /// The number of a copy that serves as well as `wanted`; adds `wanted` where there is none.
     std::size_t serve(const tensor_copy<Place>& wanted, bool is_joined = false) {
         std::size_t* here = &first[wanted.tensor];
         for (; *here != no_copy; here = &copies[*here].next) {

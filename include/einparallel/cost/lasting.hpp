@@ -1,6 +1,6 @@
 #pragma once
-// What of a graph is the same in every run of a plan, how often the rest is done, and which blocks are gathered once
-// for several readers.
+// Which tensors of a graph are the same in every run of a plan, how often the others are computed, and which blocks
+// are gathered once for several readers.
 
 #include <einparallel/cost/objective.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
@@ -15,20 +15,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How often a vertex's work is done over all runs of a plan, and what of it less often, or once for several vertices.
+/// How often a vertex's work is done over all runs of a plan, and how often its operands are gathered: less often where
+/// they last, or once for several vertices.
 struct lasting_work {
-    double runs = 1;             ///< of the vertex
-    std::vector<double> held{};  ///< by operand whose blocks may be gathered apart from it and held: how often, divided
-                                 ///< by all who may hold the same; 0 for others. Empty: none may
+    double runs = 1;             ///< runs of the vertex
+    std::vector<double> held{};  ///< by operand: how often its blocks are gathered before the vertex and held, divided
+                                 ///< by the readers that may hold the same blocks; 0: may not be held. Empty: none may
 
     [[nodiscard]] bool may_hold(std::size_t operand) const { return operand < held.size() && held[operand] > 0; }
 
     friend bool operator==(const lasting_work&, const lasting_work&) = default;
 };
 
-/// Which tensors of a graph last over the runs of a plan, for they depend on lasting inputs alone: they
-/// are brought and computed once, and kept. And which are gathered once for all who hand round the same blocks: where
-/// bytes are minimised, and memory is not limited, all that are moved. Refers to the graph.
+/// Which tensors of a graph last over the runs of a plan: those that depend on lasting inputs only. They are brought
+/// and computed once, and kept. It also tells which tensors are gathered once for all readers of the same blocks: all
+/// tensors that are moved, where bytes are minimised and memory is not limited. Refers to the graph.
 class lasting_tensors {
 public:
     EINPARALLEL_INLINE lasting_tensors(const einsum_graph& graph, std::size_t runs, objective minimised,
@@ -52,13 +53,13 @@ public:
         }
     }
 
-    /// The tensor is the same in every run.
+    /// True where the tensor is the same in every run.
     [[nodiscard]] bool lasts(std::size_t number) const { return lasts_[number]; }
 
-    /// How often it is brought to a reader.
+    /// How often the tensor is brought to a reader, over all runs.
     [[nodiscard]] double runs(std::size_t number) const { return lasts_[number] ? 1 : runs_; }
 
-    /// Ranks may want the same block of an operand: it lacks a label.
+    /// True where several ranks may need the same block of an operand, since the operand lacks a label.
     static bool may_be_shared(const vertex& einsum, std::size_t operand) {
         bool lacks = false;
         for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
@@ -67,14 +68,15 @@ public:
         return lacks && !einsum.form.is_viewed(operand);
     }
 
-    /// Readings that may hold the same blocks of a tensor, where all are charged what these cost together (move_cost);
-    /// 0 where each gathers for itself.
+    /// Number of readings that may hold the same blocks of a tensor, and are charged for these together (move_cost); 0
+    /// where each reader gathers by itself.
     [[nodiscard]] int sharers(std::size_t number) const {
         return shares(number) && readings_[number] > 1 ? readings_[number] : 0;
     }
 
-    /// Of a vertex that is asked to run so. Readers that hold the same blocks gather them once: each is charged its
-    /// share, no more than what it costs; the paper, which knows no blocks, charges every one.
+    /// How often the work of vertex `number` is done, where the user asked for algorithm `wanted`. Readers that hold
+    /// the same blocks gather them once, and each is charged a share of the cost. The paper's cost does not know
+    /// blocks: it charges every reader in full.
     EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number,
                                                           algorithm wanted = algorithm::automatic) const {
         lasting_work made{runs(number)};
@@ -96,7 +98,7 @@ private:
     bool is_paper_;
     bool shares_;
     std::vector<bool> lasts_;
-    std::vector<int> readings_;  ///< as operands of vertices that may hold the same blocks
+    std::vector<int> readings_;  ///< by tensor: operands that may hold the same blocks
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -10,7 +10,7 @@
 
 namespace einparallel {
 
-/// A contraction of X (c·m × k) and Y (c·k × n) to Z (c·m × n), labels of one class fused into one extent.
+/// A contraction of X (c·m × k) and Y (c·k × n) to Z (c·m × n). The labels of one class are fused into one extent.
 struct contraction_shape {
     index c = 1;  ///< batch labels
     index m = 1;  ///< labels of X and Z
@@ -25,13 +25,13 @@ struct contraction_shape {
 EINPARALLEL_INLINE [[nodiscard]] std::optional<contraction_shape> contraction_shape_of(
     const einsum_form& form, const std::vector<index>& extents);
 
-/// Words that some rank at least has to send or receive where `processes` ranks share the operands, the output and the
-/// multiplications of a contraction evenly and each element is held once: the tight bound, whatever the memory, of Al
-/// Daas, Ballard, Grigori, Kumar and Rouse (2022), in three cases by the aspect ratio. Attained where the ideal grid is
-/// integral.
-/// Batches: the multiplications of one rank touch least if they fill whole batches and the rest lies in one (their
-/// least number of elements touched is a concave function of the number of multiplications), so nothing has to move
-/// where the number of batches is a multiple of `processes`.
+/// The least number of words (elements) that some rank has to send or receive for a contraction. `processes` ranks
+/// share the operands, the output and the multiplications evenly, and each element is held once. This is the tight
+/// bound, whatever the memory, of Al Daas, Ballard, Grigori, Kumar and Rouse (2022), with three cases for the aspect
+/// ratio. It is attained where the ideal grid is integral.
+/// With batches, the multiplications of a rank touch the fewest elements if they fill whole batches and the rest lies
+/// in one batch, for this number of elements is a concave function of the number of multiplications. So nothing has to
+/// move where the number of batches is a multiple of `processes`.
 EINPARALLEL_INLINE [[nodiscard]] double lower_bound_words(const contraction_shape& shape, int processes);
 
 }  // namespace einparallel

@@ -7,11 +7,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Elements of the largest piece of a tensor along the cut.
+/// Elements of the largest piece that a rank stores of a tensor.
 EINPARALLEL_INLINE double largest_piece(const distribution& resting);
 
-/// Bytes that the rank with the largest share holds while it contracts: gathered blocks, two pieces of what goes round,
-/// and what is written.
+/// Bytes that the rank with the largest share holds while it contracts: gathered blocks, two pieces of a tensor that
+/// travels round a ring, and the elements that it writes.
 EINPARALLEL_INLINE double task_memory(const task& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Numbers keys from 0 on in the order in which they come. What is known is looked up without a copy of the key.
+/// Numbers keys from 0 on, in the order in which they come. A known key is looked up without copying it.
 class numbering {
 public:
     /// The key's number, and whether it is new. Time: the key's length.
@@ -33,7 +33,7 @@ public:
 private:
     struct by_words {
         using is_transparent = void;
-        /// Multiplies and folds, a word at a time.
+        /// A hash that multiplies and folds the key word by word.
         std::size_t operator()(index_span key) const {
             std::uint64_t hash = key.size();
             for (const index word : key) {
@@ -48,11 +48,11 @@ private:
     std::unordered_map<std::vector<index>, std::size_t, by_words, by_words> numbers_;
 };
 
-/// Values that are made once for equal keys. They stay where they are.
+/// One value for each key, made when the key comes first. Values are never moved in memory.
 template <class Value>
 class memo {
 public:
-    /// @param make the value of a key that is new
+    /// @param make  returns the value of a new key
     template <class Make>
     Value& at(index_span key, Make&& make) {
         const auto [number, fresh] = numbers_.number_of(key);

@@ -11,8 +11,8 @@
 
 namespace einparallel::cost {
 
-/// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions. `extents` and `parts` are by
-/// unique label; a dimension without label counts 1.
+/// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions, where b are the `extents` and d
+/// the `parts`, both by unique label. A dimension without label counts 1.
 [[nodiscard]] constexpr double block_elements(label_span labels, index_span extents, std::span<const int> parts) {
     double elements = 1;
     for (const label_id label : labels) {
@@ -24,7 +24,7 @@ namespace einparallel::cost {
     return elements;
 }
 
-/// Kernel calls of a vertex: ∏d over its unique labels.
+/// Kernel calls of a vertex: ∏d, the product of the parts of its unique labels.
 [[nodiscard]] constexpr double kernel_calls(std::span<const int> parts) {
     return detail::product_in(parts, 1.0);
 }
@@ -47,10 +47,12 @@ namespace einparallel::cost {
     return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(form.output, extents, parts);
 }
 
-/// Numbers moved between a producer and a consumer of one tensor that cut its dimensions into `producer` and
-/// `consumer` parts: (n_c/n_int − 1) · (n/n_c) · (n_c + n_p), and n_p · n/n_c more where n_p ≠ n_int. Nothing where the
-/// partitionings are equal or the tensor is empty. (The paper writes n = ∏d and d[ℓ_Z]; meant are the product of the
-/// bounds and the cut of this tensor's own dimensions.)
+/// Numbers moved between a producer and a consumer of one tensor that cut its dimensions into `producer` and `consumer`
+/// parts: (n_c/n_int − 1) · (n/n_c) · (n_c + n_p), and n_p · n/n_c more where n_p ≠ n_int. Here n is the number of
+/// elements of the tensor, n_p and n_c those of a block of the producer and of the consumer, and n_int those of a block
+/// that is cut along each dimension into the larger number of parts. Nothing moves where the partitionings are equal or
+/// the tensor is empty. (The paper writes n = ∏d and d[ℓ_Z]; it means the product of the bounds and the cuts of this
+/// tensor's own dimensions.)
 [[nodiscard]] constexpr double repartition(index_span bounds, std::span<const int> producer,
                                            std::span<const int> consumer) {
     double whole = 1;

@@ -32,7 +32,8 @@ EINPARALLEL_INLINE place::place(distribution of, place_id all)
     }
 }
 
-/// How the dimensions of a tensor are cut: the beginning of a key. Keys end with different negative numbers.
+/// The beginning of a key: how the dimensions of a tensor are cut. Keys of different kinds end with different negative
+/// numbers.
 EINPARALLEL_INLINE std::vector<index> cuts_of(const distribution& resting) {
     std::vector<index> key{index(resting.bounds().size())};
     key.insert(key.end(), resting.bounds().begin(), resting.bounds().end());
@@ -43,7 +44,7 @@ EINPARALLEL_INLINE std::vector<index> cuts_of(const distribution& resting) {
     return key;
 }
 
-/// Which ranks have which boxes. Irregular places are told from regular ones, which know their parts.
+/// A key of the boxes on every rank. It differs for irregular places and for regular ones, which know their parts.
 EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     std::vector<index> key(resting.bounds());
     for (int rank = 0; rank < resting.holders(); ++rank) {
@@ -58,8 +59,8 @@ EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     return key;
 }
 
-/// Irregular ones that are a regular one are that. Distributions over few ranks that put the same boxes on the same
-/// ranks are one, however they are described; over many ranks the description has to do.
+/// Distributions over few ranks have one place if they put the same boxes on the same ranks, however they are
+/// described. Over many ranks they have one place if their descriptions are equal.
 EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
                                                const std::vector<label_id>& labels, std::size_t cut) {
     distribution resting(bounds, ranks, labels, cut);
@@ -82,6 +83,7 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
     return known_.at(key, [&] { return resting.holders() > few ? make() : known_.at(boxes_of(resting), make); });
 }
 
+/// An irregular distribution that is equal to a regular one has the place of that one.
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id whole) {
     return known_.at(boxes_of(irregular), [&] {
         const std::optional<mesh> cut = irregular.is_regular() ? std::nullopt : mesh_of(irregular);
@@ -118,8 +120,8 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
     return number;
 }
 
-/// By so many ranks, or more where that is known. A first look at binary places is their closed form, which is looked
-/// up faster than it was written down.
+/// The traffic by the boxes of `most` ranks, or of more where that is known. The first look at binary places returns
+/// their closed form, which is not kept: to look it up would not be faster.
 EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
     if (from == to || from < 0 || to < 0) {
         return {{}, every_rank};
@@ -140,7 +142,7 @@ EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id t
         const bool is_valid = before.is_valid && after.is_valid;
         known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), looked_at, elements_only}
                          : pair_traffic{irregular_traffic(before.resting, after.resting), every_rank};
-        if (most == every_rank && all > looked_at_closely) {  // megabytes, of the last count
+        if (most == every_rank && all > looked_at_closely) {  // megabytes that only the last count needs
             before.cells.clear();
             after.cells.clear();
         }

@@ -13,7 +13,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Cells of a side that meet an interval.
+/// Number of cells of a side that meet an interval.
 EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
     if (held.empty()) {
         return 0;
@@ -47,8 +47,8 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
     return double(cell_at(held.end - 1) - cell_at(held.begin) + 1);
 }
 
-/// What moves between any two distributions, as much as the other way round: the boxes of one, rather an irregular one,
-/// are looked up in the other.
+/// The traffic between any two distributions, which is the same in both directions. The boxes of one of them, an
+/// irregular one if there is one, are looked up in the other.
 EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to) {
     const auto [listed, found] = from.is_regular() ? std::tie(to, from) : std::tie(from, to);
     std::vector<traffic> of_listed(std::size_t(listed.holders()));
@@ -74,8 +74,9 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
     return total;
 }
 
-/// What moves between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
-/// elements where all bits agree by which both places cut a dimension. All such ranks keep the same number.
+/// The traffic between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
+/// elements if those bits of its number agree by which both places cut a dimension. All such ranks keep the same number
+/// of elements.
 EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     constexpr std::size_t most_bits = 32;
     const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));
@@ -123,7 +124,8 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     return moving;
 }
 
-/// What ranks have at a valid place: all `ranks` of them, or `most` that differ in all their digits.
+/// The cells of ranks at a valid place, one interval per dimension: of all `ranks`, or of `most` that are spread over
+/// them.
 EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, int most) {
     const int tried = std::min(ranks, most);
     const auto [known, fresh] = of.cells.try_emplace({ranks, tried});
@@ -139,8 +141,8 @@ EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, i
     return known->second;
 }
 
-/// What moves between any two valid places, from what `most` of their ranks have. It is exact where these are all
-/// ranks. With `elements_only`, messages of one rank are not counted. Time: most.
+/// The traffic between any two valid places, from the cells of `most` of their ranks. It is exact where these are all
+/// ranks. With `elements_only`, messages are not counted. Time: most.
 EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, bool elements_only) {
     const int ranks = std::max(from.ranks, to.ranks);
     const int tried = std::min(ranks, most);

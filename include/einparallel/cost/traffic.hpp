@@ -14,8 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
-/// of a node: 1.5 µs, a message 3).
+/// Fixed cost of a step with messages, as a number of messages: polling them, and calling the kernel once more (64³ on
+/// two ranks of a node: 1.5 µs, where a message takes 3 µs).
 inline constexpr double messages_per_step = 0.5;
 
 /// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
@@ -23,30 +23,34 @@ inline constexpr double messages_per_step = 0.5;
 EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
                                            const mesh& ranks);
 
-/// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
-/// moves each element of it to q − 1 ranks once.
+/// Bytes that all ranks together send to hand round one operand. Where q ranks share a block, every algorithm sends
+/// each of its elements to q − 1 ranks once.
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);
 
-/// Bytes that all ranks together send to aggregate the output of one task: every way to reduce a block that q ranks
-/// have summands of moves each element of it to q − 1 ranks once. Of running sums, the rows that are handed on.
+/// Bytes that all ranks together send to aggregate the output of one task. Where q ranks have summands of a block,
+/// every algorithm sends each of its elements q − 1 times. For running sums, the rows that ranks hand on are included.
 EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 
-/// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.
+/// Bytes that all ranks together send for one task, over all its runs. Without `lasting`: in one run, for which the
+/// blocks that the task holds are there already.
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
-/// Seconds of the rank with the largest share, by its schedule, in all runs, or in one where what the task holds is
-/// there. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the shorter
-/// (machine::exposed).
+/// Seconds of the rank with the largest share, by its schedule, over all its runs. Without `lasting`: in one run, for
+/// which the blocks that the task holds are there already. Every step of a ring takes the longer of its arithmetic and
+/// its transfer, and a share of the shorter (machine::exposed).
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
                                        const lasting_work& lasting = {});
 
-/// Seconds of gathering the blocks of one operand before anything else.
+/// Seconds to gather the blocks of one operand before the task starts.
 EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants);
 
-/// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
-/// first, reduce last), each operand that fills a ring and the output; under a memory limit (0: none),
-/// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
-/// minimised without a limit, what choose_travelling() says. Operands that may be held and do not travel are.
+/// Sets which tensor of a task travels round a ring, and which operands are held. The possible ways are: nothing
+/// travels (operands are gathered first, the output is reduced last), one of the operands that fill a ring, or the
+/// output.
+/// Where `wanted` is automatic and there is a memory limit in bytes (0: none), it takes the fastest way by
+/// task_seconds() that keeps to the limit by task_memory(), or else the way that needs least memory. Where `wanted` is
+/// automatic, time is minimised and there is no limit, it takes the fastest way. In all other cases choose_travelling()
+/// decides. Operands that may be held are held, unless they travel.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});

@@ -52,12 +52,12 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
            handed_on_bytes(work);
 }
 
-/// A kernel reads and writes the output anew for every so many terms of a sum, whether they come in one call or in
-/// several (768 x 768 x 3072: 48 calls take as long as one, 96 take 12 % longer).
+/// Terms of a sum for which a kernel reads and writes the output once, whether they come in one call or in several (768
+/// x 768 x 3072: 48 calls take as long as one, 96 take 12 % longer).
 inline constexpr double terms_per_pass = 64;
 
-/// Elements that `calls` of the kernel, instead of one, along `label` touch anew: operands without the label are packed
-/// again, an output without it is read and written again.
+/// Elements that are touched again where the kernel is called `calls` times along `label` instead of once. Operands
+/// without the label are packed again; an output without it is read and written again.
 EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int calls) {
     double elements = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
@@ -83,7 +83,7 @@ struct counted_region {
     std::size_t element_bytes = 0;
 };
 
-/// The sharers of the largest block of a tensor, as a ring of largest pieces.
+/// The ranks that share the largest block of a tensor, as a ring in which every piece counts as the largest one.
 struct counted_ring {
     int sharers = 1;
     counted_region whole;
@@ -99,10 +99,10 @@ struct counted_ring {
     }
 };
 
-/// The sink that counts (schedule/sink.hpp): bytes and seconds of the rank with the largest share, of master–worker
-/// those of the master. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the
-/// shorter (machine::exposed); its calls share what packing operands anew and reading the output anew costs. What is
-/// copied or added in a step takes its time beside that, and every step with messages has a fixed cost.
+/// The sink (schedule/sink.hpp) that counts bytes and seconds of the rank with the largest share; of master–worker
+/// tasks, those of the master. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of
+/// the shorter (machine::exposed). The calls in a ring share the cost of packing operands again and of reading the
+/// output again. Time to copy or add elements in a step is added to that. Every step with messages has a fixed cost.
 class schedule_counter {
 public:
     struct step {
@@ -114,7 +114,7 @@ public:
         messages received;
         double touched = 0;     ///< elements that are copied or added
         double arithmetic = 0;  ///< seconds
-        double peers = 1;       ///< that each message stands for
+        double peers = 1;       ///< number of messages that each message stands for
 
         void send(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(sent, region); }
         void receive(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(received, region); }
@@ -147,7 +147,7 @@ public:
     }
 
     double seconds() const { return seconds_; }
-    double bytes() const { return bytes_; }  ///< sent and received
+    double bytes() const { return bytes_; }  ///< bytes sent and received
 
     static std::size_t vertex() { return 0; }
     buffer_id& block(std::size_t /*operand*/) { return block_; }

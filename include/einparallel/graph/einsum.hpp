@@ -18,7 +18,8 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Records the einsum of a string as `record(output labels, operands)` does, of operands as they are seen.
+/// Records the einsum of a subscript string by a call of record(output labels, operands). An operand that the string
+/// reads at functions of labels is handed over as a view.
 template <class Table, class Record>
 std::shared_ptr<vertex> record_string(const Table& table, std::span<const std::shared_ptr<vertex>> nodes,
                                       Record&& record) {
@@ -60,8 +61,8 @@ auto record_einsum(const Tensors&... operands) {
 
 inline namespace EINPARALLEL_WAY {
 
-/// The einsum of numpy's language, recorded: a tensor of the operands' common element type. A product of more than two
-/// operands becomes a vertex for each contraction, in the cheapest order.
+/// Records the einsum of a subscript string in numpy's language. The result is a tensor of the operands' common element
+/// type. A product of more than two operands becomes a vertex for each contraction, in the cheapest order.
 template <subscripts Text, detail::TensorOperand... Tensors>
 auto einsum(const Tensors&... operands) {
     if constexpr (detail::are_sound<Text, Tensors::rank...>) {

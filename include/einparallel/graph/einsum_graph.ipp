@@ -60,7 +60,7 @@ EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, const std::v
     return made;
 }
 
-/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
+/// Fills in result_of and step_of. An intermediate belongs to the first result that is made of it.
 EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     const std::size_t count = graph.vertices.size();
     constexpr std::size_t unknown = std::size_t(-1);
@@ -81,8 +81,8 @@ EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     }
 }
 
-/// Of two equal vertices, the one that stands for both: that with constraints, else that with a handle. Null where
-/// constraints differ.
+/// The one of two equal vertices that stands for both: the one with constraints, else the one with a handle. Null where
+/// both have constraints and these differ.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> either_of(const std::shared_ptr<vertex>& a,
                                                      const std::shared_ptr<vertex>& b) {
     const vertex_constraints none{};
@@ -94,7 +94,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> either_of(const std::shared_ptr<verte
     return takes_b ? b : a;
 }
 
-/// True where the functors are of the same types.
+/// True where two kernels call functors of the same types.
 EINPARALLEL_SELDOM bool calls_same(const kernel& a, const kernel& b) {
     const auto* const x = a.as<join_work>();
     const auto* const y = b.as<join_work>();
@@ -103,8 +103,8 @@ EINPARALLEL_SELDOM bool calls_same(const kernel& a, const kernel& b) {
                                         : x->reduction.run == y->reduction.run && equal_in(x->calls, y->calls, is_one);
 }
 
-/// True where two kernels compute the same from the same operands, as far as types and numbers tell: a functor of the
-/// user's with a state is like itself only.
+/// True where two kernels compute the same from the same operands, as far as types and numbers tell. A user's functor
+/// with a state is equal to itself only.
 EINPARALLEL_SELDOM bool computes_same(const kernel& a, const kernel& b) {
     return &a == &b || (a.program() == b.program() && !a.program().has_state() &&
                         (!a.program().is_opaque() || (calls_same(a, b) && a.on_device() == b.on_device())));

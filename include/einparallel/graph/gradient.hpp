@@ -52,16 +52,19 @@ struct other_than_loss : refused {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// ∂loss/∂W for each tensor W: tensors like any others, planned and run together with what else is asked for. Reverse
-/// mode: an einsum's gradient by an operand is the einsum of the others and of the gradient of its result, and what
-/// several read gets the sum. Operations: about those of the loss again for each operand that depends on a W.
-/// Of one tensor the gradient itself, of several a std::tuple: auto [dW, dV] = ep::gradient(loss, W, V). A std::vector
-/// of tensors, the weights of all layers, is one of them: its gradients are a std::vector.
-/// Of equal elements the first one has the gradient of ep::max and ep::min, in the order of indices; floor, sign and
-/// comparisons have none. Of a complex W it is ∂loss/∂Re W + i ∂loss/∂Im W, the direction in which the loss rises.
-/// A handle that was assigned to again stands for the new tensor: keep a copy of that to derive by.
-/// @throws error at the next decompose, where the loss does not depend on a W, and where something on the way has no
-/// derivative
+/// ∂loss/∂W for each tensor W. The gradients are recorded tensors like any others: they are planned and run together
+/// with the other outputs. Reverse mode: the gradient of an einsum by one operand is the einsum of the other operands
+/// and of the gradient of the result. A tensor with several readers gets the sum. For each operand that depends on a W,
+/// this takes about as many operations again as the einsum that reads it.
+/// For one tensor the result is its gradient, for several ones a std::tuple: auto [dW, dV] = ep::gradient(loss, W, V).
+/// A std::vector of tensors, such as the weights of all layers, counts as one: its gradients are a std::vector.
+/// Where elements of ep::max or ep::min are equal, the first one in the order of indices has the gradient. floor, sign
+/// and comparisons have none. The gradient of a complex W is ∂loss/∂Re W + i ∂loss/∂Im W, the direction in which the
+/// loss rises.
+/// A handle that was assigned to again refers to the new tensor. Copy the handle before, and give the copy, to
+/// differentiate by the old tensor.
+/// @throws error at the next decompose, where the loss does not depend on a W, and where an operation between them has
+/// no derivative
 template <class Loss, class... With>
     requires detail::Differentiable<Loss, With...>
 auto gradient(const Loss& loss, const With&... with) {

@@ -23,7 +23,8 @@ class safetensors_file;  // io/safetensors.hpp
 
 namespace EINPARALLEL_DETAIL {
 
-/// Calls visit(indices) for every element of a box in row-major order, the first dimensions of `at` being chosen.
+/// Calls visit(at) for every element of a box, in row-major order. `at` already has the indices of dimensions before
+/// `Dimension`.
 template <std::size_t Dimension = 0, std::size_t Rank, class Visit>
 void for_each_index(const box& region, std::array<index, Rank>& at, const Visit& visit) {
     if constexpr (Dimension == Rank) {
@@ -38,7 +39,8 @@ void for_each_index(const box& region, std::array<index, Rank>& at, const Visit&
     }
 }
 
-/// Elements that a function writes, on every rank for itself; a placeholder's, where there is none.
+/// A source whose elements a function writes, on each rank by itself. Without a function it is the source of a
+/// placeholder.
 class function_source final : public source {
 public:
     using reader = std::function<void(const box& region, void* destination)>;
@@ -59,21 +61,21 @@ private:
     std::string number_;
 };
 
-/// An input vertex with this source, a placeholder where there is none. A negative extent poisons it, and so does a
-/// failure.
+/// An input vertex with the source `origin`; a placeholder where this is null. The vertex has failed where an extent is
+/// negative, or `failure` is not empty.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
                                                         std::shared_ptr<const source> origin, std::string failure = "");
 
-/// The vertex of load_npy; one that failed where the file does not hold such a tensor.
+/// The vertex of load_npy. It has failed where the file does not hold a tensor of this element type and rank.
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
 
-/// The vertex of load_safetensors. @param known  the file, where it is open already
-/// @param extents  as which its elements are read; none: those of the file
+/// The vertex of load_safetensors. @param known  the file if it is open already, or null
+/// @param extents  extents with which the elements are read; empty: the extents in the file
 EINPARALLEL_INLINE std::shared_ptr<vertex> safetensors_vertex(const std::string& path, const safetensors_file* known,
                                                               const std::string& name, element_type element,
                                                               std::size_t rank, const std::vector<index>& extents = {});
 
-/// A function makes elements of type T from as many indices.
+/// True where a call of the function with one index for each dimension returns a value that converts to T.
 template <class T, class Function, std::size_t... Dimension>
 constexpr bool makes_elements(std::index_sequence<Dimension...> /*all*/) {
     return requires(const Function& function, const std::array<index, sizeof...(Dimension)>& at) {
@@ -88,13 +90,13 @@ struct other_than_extents : refused {
                   "ep::placeholder<double>({m, n})");
 };
 
-/// An input of an element type; a placeholder where it has no source.
+/// An input with elements of type T; a placeholder where `origin` is null.
 template <class T, std::size_t Rank>
 tensor<T, Rank> input_tensor(std::vector<index> bounds, std::shared_ptr<const source> origin = nullptr) {
     return tensor<T, Rank>(input_vertex(std::move(bounds), element_type_of<T>(), std::move(origin)));
 }
 
-/// An input whose elements a function makes, which may be one that only moves, or what is wrong with the call.
+/// An input whose elements `function` returns. The function need not be copyable. A wrong call does not compile.
 template <class T, std::size_t Rank, class Function>
 auto generated_tensor(const std::array<index, Rank>& extents, Function function) {
     static_assert(is_element<T>, "ep::generate: name the element type: ep::generate<double>({m, n}, f)");
@@ -122,13 +124,13 @@ auto generated_tensor(const std::array<index, Rank>& extents, Function function)
 
 inline namespace EINPARALLEL_WAY {
 
-/// An input whose elements are function(i, j, …), called on each rank for its own elements, in any order and possibly
-/// more than once: it must be pure. It may throw; every rank of the run then throws.
+/// An input whose elements are function(i, j, …). Each rank calls the function for its own elements, in any order and
+/// possibly more than once, so the function must be pure. Where it throws on a rank, every rank of the run throws.
 template <class T = detail::refused, std::size_t Rank, class Function>
 auto generate(const extent (&extents)[Rank], Function function) {
     return detail::generated_tensor<T>(detail::listed_extents<Rank>(extents), std::move(function));
 }
-/// The same from extents in a std::array; of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
+/// The same with extents in a std::array. For rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
 template <class T = detail::refused, detail::NumberArray Extents = std::array<extent, 0>, class Function>
 auto generate(const Extents& extents, Function function) {
     return detail::generated_tensor<T>(detail::listed_extents<std::tuple_size_v<Extents>>(extents),
@@ -146,7 +148,7 @@ template <Element T, std::size_t Rank>
 tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
     return detail::input_tensor<T, Rank>({extents, extents + Rank});
 }
-/// The same from extents in a std::array; of rank 0: `ep::placeholder<double>({})`.
+/// The same with extents in a std::array. For rank 0: `ep::placeholder<double>({})`.
 template <Element T, detail::NumberArray Extents = std::array<extent, 0>>
 auto placeholder(const Extents& extents) {
     return detail::input_tensor<T, std::tuple_size_v<Extents>>({extents.begin(), extents.end()});
@@ -157,9 +159,9 @@ detail::other_than_extents<Arguments...> placeholder(const Arguments&... /*argum
     return {};
 }
 
-/// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads what it needs of it at
-/// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every
-/// rank alike, even where only one rank sees it so.
+/// An input read from a .npy file, in C or Fortran order. At each run every rank opens the file and reads the elements
+/// that it needs. The next decompose fails where the file is missing, truncated, or of another element type or rank. It
+/// fails on every rank alike, even where only one rank sees such a file.
 template <class T = detail::refused, std::size_t... Rank>
 auto load_npy(const std::string& path) {
     constexpr bool said = Element<T> && sizeof...(Rank) == 1;
@@ -172,8 +174,9 @@ auto load_npy(const std::string& path) {
     }
 }
 
-/// An input read from a tensor of a .safetensors file, or of those that an index lists (model.safetensors.index.json):
-/// as load_npy. Of a file that is open already its header is not read again.
+/// An input read from a tensor of a .safetensors file, or of the files that an index lists
+/// (model.safetensors.index.json). Elements are read and mistakes reported as by load_npy. The header of a file that is
+/// open already is not read again.
 ///@{
 template <class T = detail::refused, std::size_t... Rank>
 auto load_safetensors(const std::string& path, const std::string& name) {
@@ -193,7 +196,8 @@ tensor<T, Rank> load_safetensors(const safetensors_file& file, const std::string
 }
 ///@}
 
-/// The same elements in row-major order as a tensor of other extents: the rows of a weight as heads of numbers.
+/// The same for a tensor that is read with other extents, its elements in row-major order. Here the rows of a weight
+/// become heads, each of `depth` rows:
 ///
 ///     ep::load_safetensors<float>(file, "model.layers.0.self_attn.q_proj.weight", {heads, depth, attributes})
 template <Element T, std::size_t Rank>

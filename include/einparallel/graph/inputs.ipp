@@ -73,7 +73,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> safetensors_vertex(const std::string&
         const safetensors_file file = known != nullptr ? *known : safetensors_file(path);
         file.require(name, element, extents.empty() ? rank : file.shape(name).size());
         const std::vector<index>& shape = extents.empty() ? file.shape(name) : extents;
-        if (!extents.empty()) {  // is the tensor of that size? An empty box of it
+        if (!extents.empty()) {  // an empty read checks that the tensor has this size
             file.read_box(name, shape, box{std::vector<interval>(shape.size())}, nullptr);
         }
         const auto read = [file, name, shape](const box& region, void* destination) {

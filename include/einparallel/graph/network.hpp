@@ -33,7 +33,7 @@ class unranked;
 
 namespace EINPARALLEL_DETAIL {
 
-/// Row-major elements whose rank is known at run time, or a vertex.
+/// The result of an einsum known at run time: row-major elements, or the vertex that was recorded.
 struct unranked_result {
     std::vector<index> extents;
     lines_owner elements;
@@ -43,20 +43,21 @@ struct unranked_result {
 /// An operand whose rank is known at run time: elements in memory, or the vertex that makes it.
 struct unranked_operand {
     std::vector<index> extents;
-    std::vector<index> strides;         ///< of elements in memory, in elements; none: row-major
-    const void* data = nullptr;         ///< the first of these
-    std::shared_ptr<const void> owner;  ///< of elements that the list keeps
+    std::vector<index> strides;         ///< for elements in memory, in elements; empty: row-major
+    const void* data = nullptr;         ///< the address of elements in memory
+    std::shared_ptr<const void> owner;  ///< owns elements in memory that the list keeps
     std::shared_ptr<vertex> node;       ///< null for elements in memory
 };
 
-/// The operands of an einsum known at run time; copied where a copy of the list gets one more.
+/// The operands of an einsum known at run time. Copies of the list share them until append() changes one copy.
 using operand_list = std::shared_ptr<std::vector<unranked_operand>>;
 EINPARALLEL_INLINE void append(operand_list& list, unranked_operand operand);
 
-/// The einsum of a subscript string: computed, or recorded where operands are vertices.
-/// @param make_product  of so many operands
-/// @param most_bytes  that intermediate results may hold at a time; 0: no limit
-/// @throws error for a mistake in the string, for operands of which some only are vertices, and as immediate einsums do
+/// Computes the einsum of a subscript string; records it where the operands are vertices.
+/// @param has_numbers  true where the string's labels are numbers
+/// @param make_product  makes the kernel of a product of this many operands
+/// @param most_bytes  bytes that intermediate results may take at a time; 0: no limit
+/// @throws error for a mistake in the string, where only some of the operands are vertices, and as immediate einsums do
 EINPARALLEL_INLINE std::shared_ptr<unranked_result> einsum_of(
     std::string_view text, bool has_numbers, const operand_list& list,
     std::shared_ptr<const kernel> (*make_product)(std::size_t operands), std::size_t most_bytes);
@@ -67,10 +68,11 @@ std::shared_ptr<const kernel> product_of_type(std::size_t operands) {
 
 EINPARALLEL_INLINE std::shared_ptr<unranked_result> new_result(std::vector<index> extents, std::size_t element_bytes);
 
-/// @throws error where the result has another rank, or is no array or no tensor as what it is assigned to
+/// @throws error where the result has another rank, where a recorded result is assigned to an array, and where a
+/// computed one is assigned to a tensor
 EINPARALLEL_INLINE void check_assigned(const unranked_result& made, std::size_t rank, bool to_array);
 
-/// The labels of a tensor as a network is told them.
+/// The labels of one tensor of a network: characters, or numbers with a blank behind each.
 struct network_labels {
     network_labels(std::initializer_list<extent> numbers) { append(numbers); }
     template <class Labels>
@@ -107,7 +109,7 @@ struct operand_element : std::type_identity<typename Operand::value_type> {};
 template <DenseOperand Operand>
 struct operand_element<Operand> : std::type_identity<typename readable_t<Operand>::value_type> {};
 
-/// Appends an operand with elements of type T. @param owner  of its memory, where the list keeps it
+/// Appends an operand with elements of type T. @param owner  owns the operand's memory, where the list keeps it
 template <class T, class Given>
 void add_operand(operand_list& list, const Given& operand, const std::shared_ptr<const void>& owner = nullptr) {
     constexpr bool is_same = std::is_same_v<typename operand_element<Given>::type, T>;
@@ -130,8 +132,9 @@ void add_operand(operand_list& list, const Given& operand, const std::shared_ptr
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A tensor whose rank is known at run time: what einsums known at run time make and read. It is assigned to an array,
-/// or where it was recorded to a tensor: `ep::array<double, 2> C = ep::einsum("ij,jk->ik", A, B)`.
+/// A tensor whose rank is known at run time. Einsums that are known at run time read and return such tensors. It is
+/// assigned to an array, or to a tensor where it was recorded: `ep::array<double, 2> C = ep::einsum("ij,jk->ik", A,
+/// B)`.
 template <class T>
 class unranked {
 public:
@@ -139,32 +142,32 @@ public:
 
     /// Row-major elements, zeroed. A negative extent is an ep::error.
     explicit unranked(std::vector<index> extents) : made_(detail::new_result(std::move(extents), sizeof(T))) {}
-    /// What an einsum made. A template, so that a braced list never means this one.
+    /// The result of an einsum. This is a template so that a braced list never means this constructor.
     template <std::same_as<std::shared_ptr<detail::unranked_result>> Made>
     explicit unranked(Made made) : made_(std::move(made)) {}
     unranked(unranked&&) noexcept = default;
     unranked& operator=(unranked&&) noexcept = default;
     ~unranked() = default;
 
-    /// One for each dimension.
+    /// The extents, one for each dimension.
     [[nodiscard]] const std::vector<index>& extents() const { return made_->extents; }
     /// Number of elements.
     [[nodiscard]] index size() const { return detail::element_count(made_->extents); }
-    /// The first element; row-major. Null where it was recorded, and once the elements have moved.
+    /// The address of the row-major elements. Null where the einsum was recorded, and after the elements have moved.
     [[nodiscard]] T* data() { return static_cast<T*>(made_->elements.get()); }
     /// The same for reading.
     [[nodiscard]] const T* data() const { return static_cast<const T*>(made_->elements.get()); }
-    /// For einsums.
+    /// The result itself, which the library's einsums read.
     [[nodiscard]] const detail::unranked_result& made() const { return *made_; }
 
-    /// The elements, which move. @throws error for another rank, and where the einsum was recorded
+    /// Moves the elements to an array. @throws error for another rank, and where the einsum was recorded
     template <std::size_t Rank>
     operator array<T, Rank>() && {
         const std::array<index, Rank> extents = shape<Rank>();
         made_->extents.clear();
         return array<T, Rank>(extents, std::move(made_->elements));
     }
-    /// A copy of them.
+    /// Copies the elements to an array.
     template <std::size_t Rank>
     operator array<T, Rank>() const& {
         array<T, Rank> copy(shape<Rank>(), detail::first_elements::unwritten);
@@ -194,11 +197,11 @@ private:
 
 inline namespace EINPARALLEL_WAY {
 
-/// The einsum of a subscript string that is known at run time, in the language of einsum<"ij,jk->ik">(A, B): of arrays
-/// and views it is computed, of tensors recorded, in the operands' common element type. The result is assigned to an
-/// array or a tensor of its rank. Operands may be ep::unranked, too.
-/// @throws error for a mistake in the string, naming the subscript or the label, and for extents that disagree; a
-/// tensor of these keeps them until the next decompose
+/// The einsum of a subscript string that is known at run time, in the language of einsum<"ij,jk->ik">(A, B). It is
+/// computed where the operands are arrays and views, and recorded where they are tensors. Elements have the operands'
+/// common type. The result is assigned to an array or a tensor of its rank. Operands may be ep::unranked, too.
+/// @throws error for a mistake in the string, naming the subscript or the label, and for extents that disagree. Where
+/// the einsum is recorded, the next decompose throws for these extents
 template <class Text, detail::EinsumOperand... Operands>
     requires(sizeof...(Operands) > 0 && std::convertible_to<const Text&, std::string_view>)
 auto einsum(const Text& subscripts, const Operands&... operands) {
@@ -212,9 +215,9 @@ auto einsum(const Text& subscripts, const Operands&... operands) {
 
 /// A product of tensors whose number and labels are known at run time:
 /// `ep::network<double> net; net.add(A, "ij").add(B, "jk"); ep::array<double, 2> C = net.result("ik");`
-/// Labels are letters or other characters of Unicode, "ij", or numbers from 0 on, {0, 1} or a std::vector of integers
-/// (or "0 1"), 32,767 of them at most. Labels that the result lacks are summed; a network may fall into products that
-/// share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, beyond in a good one.
+/// Labels are letters or other characters of Unicode, "ij", or numbers from 0 on: {0, 1}, a std::vector of integers, or
+/// "0 1". There may be 32,767 of them at most. Labels that the result lacks are summed. A network may consist of parts
+/// that share no label. It is contracted pair by pair: up to 12 tensors in the cheapest order, more in a good one.
 template <class T>
 class network {
     static_assert(
@@ -222,8 +225,8 @@ class network {
         "ep::network: there is no network of halves, whose products are summed as floats: write ep::network<float>");
 
 public:
-    /// Adds a tensor: an array, a view or alike, an ep::tensor, or an ep::unranked<T>. Lvalues are referred to until
-    /// the last result, rvalues are kept. Elements of other types become elements of type T.
+    /// Adds a tensor: an array, a view or the like, an ep::tensor, or an ep::unranked<T>. Lvalues are only referred to,
+    /// and must live until the last result; rvalues are kept. Elements of other types become elements of type T.
     template <class Operand>
     network& add(Operand&& operand, const detail::network_labels& labels) {
         using Given = std::remove_cvref_t<Operand>;
@@ -240,16 +243,17 @@ public:
         return *this;
     }
 
-    /// Intermediate results take no more memory than this at a time; 0, the default, is no limit. Where no order keeps
-    /// within it, labels are fixed one after the other and the slices are summed: more work in less memory. Operands
-    /// and the result are not counted. Recorded networks have the limit of their plan instead,
+    /// Sets how many bytes intermediate results may take at a time; 0, the default, is no limit. Where no order keeps
+    /// within the limit, labels are fixed one after the other, and the slices are summed: this takes more work and less
+    /// memory. Operands and the result do not count. A recorded network has the limit of its plan instead,
     /// ep::options::memory_limit.
     network& memory_limit(std::size_t bytes) {
         most_bytes_ = bytes;
         return *this;
     }
 
-    /// The product of all tensors, summed over the labels that are not named here; as often as it is asked for.
+    /// The product of all tensors, summed over the labels that `labels` lacks. It is computed at each call, which may
+    /// be repeated.
     /// @throws error as einsum does, for a network without tensors, and for a limit that cannot be met
     [[nodiscard]] unranked<T> result(const detail::network_labels& labels) const {
         return unranked<T>(

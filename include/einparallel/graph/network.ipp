@@ -36,7 +36,7 @@ EINPARALLEL_SELDOM void check_assigned(const unranked_result& made, std::size_t 
                                             " is assigned to one of rank " + std::to_string(rank));
 }
 
-/// The table of a string without mistakes. @throws error for the first one
+/// Reads a subscript string into a table. @throws error for the first mistake in the string
 EINPARALLEL_SELDOM subscript_table<size_at_run_time> checked_subscripts(std::string_view text, bool has_numbers,
                                                                         std::span<const unranked_operand> operands) {
     std::vector<std::size_t> ranks;

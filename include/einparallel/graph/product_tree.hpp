@@ -1,5 +1,5 @@
 #pragma once
-// Products of three tensors and more as the graph has them, contracted pair by pair, and the graph with another order.
+// Products of three tensors and more, which a graph contracts pair by pair, and the same graph with another order.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/box.hpp>
@@ -14,30 +14,30 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Σ of a product as a tree of contractions of two operands. Vertices by their number in the graph, labels of all of
-/// them by one numbering.
+/// The sum over a product of tensors, as a tree of contractions of two operands each. Vertices are given by their
+/// numbers in the graph. All of them use one numbering of labels.
 struct product_tree {
     std::size_t root = 0;
-    std::vector<std::size_t> inner;             ///< contractions on the way: nobody else reads them
-    std::vector<std::size_t> leaves;            ///< what is multiplied
-    std::vector<std::vector<label_id>> labels;  ///< of the leaves
+    std::vector<std::size_t> inner;             ///< intermediate contractions; only the tree reads them
+    std::vector<std::size_t> leaves;            ///< tensors that are multiplied
+    std::vector<std::vector<label_id>> labels;  ///< labels of each leaf
     std::vector<label_id> output;
-    std::vector<index> extents;  ///< by label
+    std::vector<index> extents;  ///< extents by label
     std::vector<std::string> names;
     element_type element;
 
-    /// Multiplies tensors of equal extents and elements in the same way.
+    /// True where `other` multiplies tensors with the same labels, extents and element type.
     [[nodiscard]] bool is_alike(const product_tree& other) const {
         return labels == other.labels && output == other.output && extents == other.extents && element == other.element;
     }
 };
 
-/// The products of a graph that may be contracted in another order: those of three tensors and more, none of them
-/// inside another.
+/// The products of a graph that may be contracted in another order. Each multiplies three tensors or more, and none is
+/// a part of another one.
 EINPARALLEL_INLINE std::vector<product_tree> products_of(const einsum_graph& graph);
 
-/// The graph with some products in other orders. The vertex that a product's handle refers to is replaced by another
-/// that computes the same; `origins` still says which handle that is.
+/// The graph with each of the products `trees` contracted in the order `steps`. A new vertex replaces the one that had
+/// the result of a product; `origins` still says which of the user's vertices that was.
 EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::vector<product_tree>& trees,
                                           const std::vector<pairwise_contraction>& steps);
 

@@ -15,20 +15,22 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A contraction that takes its turn in any order. Kernels of those that read halves know which operands they are.
+/// True for a contraction that may be done in any order with the others of a product. Contractions that read halves may
+/// not: their kernels know which of the operands these are.
 EINPARALLEL_SELDOM bool may_take_turns(const vertex& each) {
     return each.is_free_contraction() && !any_in(each.operands, [](const std::shared_ptr<vertex>& operand) {
                return is_half_type(operand->element);
            });
 }
 
-/// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where
-/// another label has it. @param readings of every vertex, as an operand or an output
+/// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a prime added
+/// where another label has that name. @param readings  how often each vertex is read, as an operand or an output
 EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std::vector<std::size_t>& readings,
                                            std::size_t root) {
     const vertex& whole = *graph.vertices[root];
     product_tree tree{root, {}, {}, {}, whole.form.output, whole.extents, whole.form.names, whole.element};
-    std::vector<std::pair<std::size_t, std::vector<label_id>>> open;  // with the tree's labels for their own
+    std::vector<std::pair<std::size_t, std::vector<label_id>>>
+        open;  // vertices, and the tree's label for each of theirs
     open.emplace_back(root, first_labels(whole.extents.size()));
     while (!open.empty()) {
         const auto [number, known] = std::move(open.back());

@@ -14,7 +14,7 @@ namespace einparallel {
 
 namespace detail {
 
-/// Ten rounds of the bijection of 128 bits that the key chooses.
+/// Ten rounds of Philox. For each key this is a bijection of 128 bits.
 EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                                       std::array<std::uint32_t, 2> key) {
     for (int round = 0; round < 10; ++round) {
@@ -27,7 +27,8 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> philox(std::array
     return counter;
 }
 
-/// 128 random bits for an index: two dimensions a call, the bits of the ones before as the key of the next.
+/// 128 random bits for the indices of an element. Each call of philox takes two indices. The key of the first call is
+/// the seed; the key of the next ones is the first half of the bits before.
 template <std::integral... Index>
 EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::uint64_t seed, Index... indices) {
     constexpr std::size_t rank = sizeof...(Index);
@@ -41,20 +42,20 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::
     return bits;
 }
 
-/// 53 bits as a number in [0, 1).
+/// A number in [0, 1) with 53 random bits.
 EINPARALLEL_HOST_DEVICE constexpr double unit_interval(std::uint32_t high, std::uint32_t low) {
     return (double(high >> 5U) * 67108864.0 + double(low >> 6U)) / 9007199254740992.0;
 }
 
 }  // namespace detail
 
-/// Uniform in [0, 1).
+/// Uniform random numbers in [0, 1).
 ///
 ///     ep::tensor<double, 2> A = ep::generate<double>({m, n}, ep::uniform(7));
 ///     a(i, j) = ep::join(ep::uniform(7), ep::iota(i), ep::iota(j));                 // the same numbers in an array
 class uniform {
 public:
-    static constexpr const char* name = "uniform";  ///< in formulas
+    static constexpr const char* name = "uniform";  ///< name in formulas
 
     /// Another seed gives other numbers.
     constexpr explicit uniform(std::uint64_t seed) : seed_(seed) {}
@@ -70,10 +71,10 @@ private:
     std::uint64_t seed_;
 };
 
-/// Normal with mean 0 and variance 1 (Box and Muller 1958).
+/// Normal random numbers with mean 0 and variance 1 (Box and Muller 1958).
 class normal {
 public:
-    static constexpr const char* name = "normal";  ///< in formulas
+    static constexpr const char* name = "normal";  ///< name in formulas
 
     /// Another seed gives other numbers.
     constexpr explicit normal(std::uint64_t seed) : seed_(seed) {}

@@ -32,7 +32,7 @@ struct tensor_operand {
     std::shared_ptr<vertex> node;
 };
 
-/// The vertex that stands for a handle nothing was assigned to.
+/// A failed vertex, which stands for a handle that nothing was assigned to.
 EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element);
 
 template <class T, std::size_t Rank>
@@ -43,24 +43,26 @@ std::shared_ptr<vertex> handle_of(const tensor_operand<T, Rank>& held) {
 /// An input with elements 0, 1, 2, …
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent);
 
-/// A tensor of which all elements are this value, of rank 0 unless extents are said.
+/// An input whose elements are all this value. It has rank 0 unless `extents` are given.
 EINPARALLEL_INLINE std::shared_ptr<vertex> constant_vertex(element_type element, const void* value,
                                                            std::vector<index> extents = {});
 
-/// A tensor read at functions of labels, as one with these labels and extents, and as `elsewhere`, another one with
-/// these, where it is not read; plain: its first elements. Of a view, a view of the same tensors. One that failed where
-/// the tensor did.
+/// A view of `of`, which is read at the functions `at` of `labels`. Its dimensions are these labels; their extents are
+/// the sizes of `ranges`. `elsewhere`, of the same dimensions, is read where `at` lies outside of the tensor or its
+/// conditions do not hold. A plain `at`: the view is the first elements of the tensor. The view of a view reads the
+/// same tensors as that view. The view has failed where `of` has.
 EINPARALLEL_INLINE std::shared_ptr<vertex> view_vertex(std::shared_ptr<vertex> of, const affine_map& at,
                                                        label_span labels, std::span<const interval> ranges,
                                                        std::shared_ptr<vertex> elsewhere = nullptr);
 
-/// What tells operands apart: the tensor that one is, or is a view of. Null for none.
+/// The tensor that an operand is, or is a view of; null for no operand. Operands with the same tensor count as the
+/// same.
 inline const vertex* tensor_read_by(const std::shared_ptr<vertex>& handle) {
     return handle != nullptr && handle->is_view() ? handle->operands.front().get() : handle.get();
 }
 
-/// Builder that records. It never throws for what a user did wrong: a failure is kept in the vertex, so that a mistake
-/// of one rank becomes the same exception on every rank at the next collective call.
+/// The builder that records statements. It never throws for a user's mistake, but keeps the failure in the vertex. So a
+/// mistake on one rank becomes the same exception on every rank at the next collective call.
 class recording_builder {
 public:
     using handle = std::shared_ptr<vertex>;
@@ -71,7 +73,7 @@ public:
 
     explicit recording_builder(std::span<const std::string_view> names) : names_(names) {}
 
-    /// Tells the last vertex of a statement from an intermediate one.
+    /// The destination of a statement's last vertex. Intermediate vertices have none.
     struct last_vertex {};
     using destination = std::optional<last_vertex>;
 
@@ -102,17 +104,20 @@ public:
                                                    const std::array<operand_type, 2>& operands,
                                                    const ranked_work& work) const;
 
-    /// Running sums of a tensor along a label, of which the terms have a label of their own.
+    /// Records running sums of `x` along a label. In the vertex's form the terms have a label of their own, apart from
+    /// that of the sums.
     EINPARALLEL_INLINE [[nodiscard]] handle running(destination sink, label_span out, const operand_type& x,
                                                     label_id along, const running_work& work) const;
 
-    /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
-    /// failure.
+    /// Records one vertex. Labels are numbered in the order in which they appear first. The vertex fails where operands
+    /// have different extents for a label.
     EINPARALLEL_INLINE [[nodiscard]] handle record(destination sink, label_span out,
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
-    /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
+    /// Records a product as contractions in the cheapest order. `last` is the kernel of the last contraction, and
+    /// `earlier` that of the others. `all` is the kernel that multiplies all operands, for a product that becomes one
+    /// vertex.
     EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(destination sink, label_span out,
                                                               std::span<const operand_type> operands,
                                                               const std::shared_ptr<const kernel>& all,
@@ -123,7 +128,8 @@ private:
     std::span<const std::string_view> names_;
 };
 
-/// A tensor with a label for each of its dimensions, where nothing but these stands in what reads it; else that.
+/// An operand with its labels. A view that only gives each dimension of a tensor a label of its own is replaced by this
+/// tensor.
 struct whole_read {
     std::shared_ptr<vertex> handle;
     std::vector<label_id> labels;
@@ -131,16 +137,18 @@ struct whole_read {
     EINPARALLEL_INLINE explicit whole_read(const recording_builder::operand_type& read);
 };
 
-/// Names of labels, and behind them those of the positions that data name.
+/// Names of labels, followed by the names of the indices that are data.
 EINPARALLEL_INLINE std::vector<std::string_view> names_with(std::span<const std::string_view> names,
                                                             const std::vector<data_index>& indices);
 
-/// Those of a tensor that is added to which the sum depends on: labels of the operands, and positions.
+/// The labels in `all` are those of a tensor that values are added to. Returns those of them that the values depend on:
+/// labels of the operands, and positions, which are numbered from `first_position`.
 EINPARALLEL_INLINE std::vector<label_id> written_labels(const std::vector<label_id>& all,
                                                         std::span<const recording_builder::operand_type> operands,
                                                         std::size_t first_position);
 
-/// A vertex that reads, or writes, at indices that are data: of X and the tokens, and of what is replaced, if anything.
+/// Records a vertex that reads or writes at indices that are data. `operands`: X, then the integer tensors of indices.
+/// `old`: the tensor whose elements are replaced, or null where none are.
 EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std::string_view> names_and_positions,
                                                             recording_builder::destination sink, label_span out,
                                                             std::span<const recording_builder::operand_type> operands,
@@ -150,7 +158,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> record_selection(std::span<const std:
 
 namespace einparallel::EINPARALLEL_UNIT {
 
-/// The builder of this unit's statements.
+/// The builder of statements in this translation unit.
 class unit_builder : public recording_builder {
 public:
     using recording_builder::recording_builder;

@@ -53,7 +53,7 @@ inline const std::shared_ptr<vertex>& read_by(const std::shared_ptr<vertex>& han
     return handle->is_view() ? handle->operands.front() : handle;
 }
 
-/// "operand 2 ('B')", "operand 2 (generate)".
+/// The operand in errors: "operand 2 ('B')", "operand 2 (generate)".
 EINPARALLEL_SELDOM std::string operand_name(std::span<const recording_builder::operand_type> operands,
                                             std::size_t position) {
     const vertex& read = *read_by(operands[position].handle);
@@ -78,14 +78,14 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
         return known;
     };
     std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
-    // Tensors that are read at functions of labels: each is one operand, however often it is read.
+    // Tensors that are read at functions of labels. Each is one operand, however often it is read.
     std::vector<const vertex*> viewed;
     for (const operand_type& read : operands) {
         for (const vertex* view = read.handle.get(); view != nullptr && view->is_view();) {
             viewed.push_back(view->operands.front().get());
             view = view->operands.size() > 1 ? view->operands.back().get() : nullptr;
             if (view != nullptr && !view->is_view()) {
-                viewed.push_back(view);  // a plain tensor instead of what is outside
+                viewed.push_back(view);  // a plain tensor that is read outside of the first one
             }
         }
     }
@@ -274,7 +274,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> record_selection(std::span<const std:
         all.push_back({iota_vertex(work.indices[each].extent), {&positions[each], 1}});
     }
     if (old != nullptr) {
-        // Read as views, which no ring hands round piece by piece: what is named twice is seen where all are together.
+        // They are read as views, which no ring hands round in pieces: one call must see all indices of an element.
         for (auto& [read, labels] : all) {
             read = read->is_view() ? read : view_vertex(read, {}, {}, whole_box(read->bounds).sides);
         }

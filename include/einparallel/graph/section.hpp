@@ -23,7 +23,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The labels of what is written: the one that alone stands in a dimension, else the dimension's number.
+/// Labels for the dimensions of the tensor whose section is written. A dimension has the only label of its index,
+/// unless an earlier dimension has it already; otherwise its label is its number.
 template <class Done, class... Indices>
 struct labels_of_section : std::type_identity<Done> {};
 template <class... Done, class Index, class... More>
@@ -41,14 +42,15 @@ struct labels_of_section<label_list<Done...>, Index, More...> {
         typename labels_of_section<label_list<Done..., typename of<typename Index::labels>::type>, More...>::type;
 };
 
-/// Labels for what is summed.
+/// The labels +0, +1, …, for dimensions that are summed.
 template <class Positions>
 struct summed_labels;
 template <std::size_t... Position>
 struct summed_labels<std::index_sequence<Position...>>
     : std::type_identity<label_list<label<'+', char('0' + Position)>...>> {};
 
-/// What is wrong with a section that is written there; empty where nothing is. @param once  no element is written twice
+/// What is wrong with a section on the left of a statement; empty where nothing is. @param once  true where no element
+/// may be written twice
 EINPARALLEL_INLINE std::string failure_of_section(const inverse_map& section, bool once);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -65,8 +67,9 @@ namespace einparallel::EINPARALLEL_UNIT {
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
 
-/// A labelled section of a tensor: an operand, and what an einsum can be assigned to. It records a tensor that has the
-/// new elements in the section and those of the old one elsewhere; the handle then stands for that.
+/// A labelled section of a tensor. It is an operand, and an einsum can be assigned to it. The assignment records a
+/// tensor that has the new elements inside the section, and the elements of the old tensor elsewhere. The handle then
+/// refers to the new tensor.
 template <class T, std::size_t Rank, class Read, class... Indices>
 class tensor_section : public written_leaf<tensor_section<T, Rank, Read, Indices...>, T, Read, tensor<T, Rank>, true> {
 public:
@@ -92,7 +95,7 @@ public:
             this->handle_->node()->failure = failure;
             return;
         }
-        // Dimensions of the whole, and for += labels that are left to be summed.
+        // The dimensions of the whole tensor, and for += the labels that remain to be summed.
         constexpr std::size_t all = Rank + (How == assignment::set ? 0 : labels::size);
         std::array<label_id, all> dimensions{};
         std::array<interval, all> ranges{};

@@ -28,7 +28,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// A recorded tensor, or what these functions make of some.
+/// The operand type of a recorded tensor, or of a view that the functions below return.
 template <class T>
 struct shaped {};
 template <class T, std::size_t Rank>
@@ -42,7 +42,7 @@ concept Shaped = requires {
     typename shaped_t<T>;
 };
 
-/// The tensor, or the view, that is read.
+/// The vertex of a tensor or of a view.
 template <class T, std::size_t Rank>
 std::shared_ptr<vertex> vertex_of(const tensor<T, Rank>& read) {
     return handle_of(tensor_operand<T, Rank>{read.node()});
@@ -52,14 +52,15 @@ std::shared_ptr<vertex> vertex_of(const operand_view<tensor_operand<T, Rank>>& r
     return read.held().node;
 }
 
-/// A view with these extents; of a view one that reads where that does.
+/// A view of `of` at the functions `at`, with these extents. A view of a view reads the same tensors as that view.
 inline std::shared_ptr<vertex> viewed(const std::shared_ptr<vertex>& of, const affine_map& at, index_span extents,
                                       std::shared_ptr<vertex> elsewhere = nullptr) {
     return view_vertex(of, at, first_labels(extents.size()), whole_box({extents.begin(), extents.end()}).sides,
                        std::move(elsewhere));
 }
 
-/// The same elements, the first one at `lower` of a tensor with these extents.
+/// A view with these extents, in which the first element of `of` is at `lower`. `elsewhere` is read around these
+/// elements.
 inline std::shared_ptr<vertex> shifted_to(const std::shared_ptr<vertex>& of, index_span lower, index_span extents,
                                           std::shared_ptr<vertex> elsewhere = nullptr) {
     affine_map at;
@@ -73,7 +74,7 @@ inline std::shared_ptr<vertex> shifted_to(const std::shared_ptr<vertex>& of, ind
     return viewed(of, at, extents, std::move(elsewhere));
 }
 
-/// The view that `make` returns, or a tensor that failed where what it reads did or `make` throws.
+/// The view that make() returns. Where a vertex of `read` has failed, or make() throws, it is an input that has failed.
 template <class Operand, class Make>
 operand_view<Operand> shaped_by(const std::vector<std::shared_ptr<vertex>>& read, const Make& make) {
     std::string failure;
@@ -107,10 +108,10 @@ auto reshaped_tensor(const A& tensor, const std::array<index, Rank>& extents) {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A recorded tensor with `before` elements before it and `after` elements behind it along each dimension, all of them
-/// `value`, as ep::padded of an array (array/shape.hpp). Whoever reads it computes block by block: the padding is
-/// neither moved between ranks nor held in memory. A mistake is an ep::error at the next decompose; so it is for the
-/// functions below.
+/// A recorded tensor with `before` elements before it and `after` elements behind it along each dimension. All of these
+/// are `value`, as in ep::padded of an array (array/shape.hpp). The readers of the result compute block by block: the
+/// padding is neither moved between ranks nor held in memory. A mistake is an ep::error at the next decompose, here and
+/// in the functions below.
 template <detail::Shaped A, detail::Scalar Value>
 auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& before,
             const detail::padding<detail::shaped_t<A>::rank>& after, Value value) {
@@ -127,8 +128,8 @@ auto padded(const A& tensor, const detail::padding<detail::shaped_t<A>::rank>& b
     });
 }
 
-/// The elements of a recorded tensor from `begin` to below `end` along each dimension, as ep::slice of an array: an
-/// operand. Other elements are not moved.
+/// The elements of a recorded tensor from `begin` to below `end` along each dimension, as ep::slice of an array. The
+/// result is an operand. Other elements are not moved.
 template <detail::Shaped A>
 auto slice(const A& tensor, const detail::corner<detail::shaped_t<A>::rank>& begin,
            const detail::corner<detail::shaped_t<A>::rank>& end) {
@@ -164,14 +165,14 @@ auto concatenate(std::size_t dimension, const A& first, const More&... more) {
     });
 }
 
-/// The elements of a recorded tensor with other extents, in row-major order, as ep::reshape of an array: an operand.
-/// The planner knows where its elements lie. Cuts of corresponding outermost dimensions move nothing; other cuts move
-/// what a rank's block lacks, and the plan counts these bytes. A view is computed first.
+/// The elements of a recorded tensor in row-major order, with other extents, as ep::reshape of an array. The result is
+/// an operand. Nothing is moved where both tensors are cut along corresponding outermost dimensions. Other cuts move
+/// the elements that a rank's block lacks, and the plan counts these bytes. A view is computed before it is reshaped.
 template <detail::Shaped A, std::size_t Rank>
 auto reshape(const A& tensor, const extent (&extents)[Rank]) {
     return detail::reshaped_tensor(tensor, detail::listed_extents<Rank>(extents));
 }
-/// The same from extents in a std::array; of rank 0: ep::reshape(X, {}).
+/// The same with extents in a std::array. For rank 0: ep::reshape(X, {}).
 template <detail::Shaped A, detail::NumberArray Extents = std::array<extent, 0>>
 auto reshape(const A& tensor, const Extents& extents) {
     return detail::reshaped_tensor(tensor, detail::listed_extents<std::tuple_size_v<Extents>>(extents));

@@ -16,8 +16,8 @@ enum class source_kind : std::uint8_t {
     everywhere,  ///< every rank reads what it needs (a function, a file, an array that all ranks have): no
                  ///< message
     root,        ///< one rank has all elements and sends every other rank what it needs
-    resting,     ///< every rank has local elements (`held_by`); what is wanted elsewhere is redistributed
-    placeholder  ///< nobody, until a value is bound at the run
+    resting,     ///< ranks hold parts of the tensor (`held_by`) and send them to ranks that need them
+    placeholder  ///< no rank, until a value is bound for a run
 };
 
 namespace EINPARALLEL_DETAIL {
@@ -36,30 +36,31 @@ public:
     /// throw.
     virtual void read(const box& region, void* destination) const = 0;
 
-    /// The elements of `region` where they already lie in memory, to be used in place and never written, with their
-    /// strides in elements, none of them negative; no strides where they are dense and row-major. Null where a copy is
-    /// needed.
+    /// The address of the elements of `region` where they already lie in memory; null where they have to be copied.
+    /// They are used in place and never written. Sets `strides`, in elements, none of them negative; empty: the
+    /// elements are dense and row-major.
     [[nodiscard]] virtual const void* borrow(const box& /*region*/, std::vector<index>& /*strides*/) const {
         return nullptr;
     }
 
-    /// The elements and where they lie, of a tensor in memory; null of others.
+    /// The local tensor of a source in memory: its elements and where they lie. Null for other sources.
     [[nodiscard]] virtual const detail::local_tensor* local() const { return nullptr; }
 
-    /// True where they lie in a device's memory: borrow() says where, and read() does not work.
+    /// True where the elements lie in a device's memory. borrow() then returns their address there, and read() does not
+    /// work.
     [[nodiscard]] virtual bool is_on_device() const { return false; }
 
-    /// True where every run reads the same elements: not of placeholders, and not of memory that the application may
-    /// write to.
+    /// True where every run reads the same elements. It is false for placeholders, and for memory that the application
+    /// may write to.
     [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }
 
-    /// True where the elements were somebody else's and are no more.
+    /// True where the elements were in memory of the application that no longer exists.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 
-    /// The number that every element is, as text, where they are one: the same on all ranks.
+    /// Where all elements are one number, its text, which is the same on all ranks; otherwise empty.
     [[nodiscard]] virtual std::string number() const { return {}; }
 
-    /// A checksum of all elements where they are this rank's own copy, which others must have too.
+    /// A checksum of all elements, for a tensor of which every rank must have an equal copy; 0 for other sources.
     [[nodiscard]] virtual std::uint64_t checksum() const { return 0; }
 
     /// The rank that has the elements. @pre kind() == root
@@ -69,10 +70,11 @@ public:
     [[nodiscard]] virtual int holders() const { return 0; }
     [[nodiscard]] virtual box held_by(int /*rank*/) const { return {}; }
 
-    /// True where what held_by(rank) says is here, on this rank. @pre kind() == resting
+    /// True where the elements in this rank's memory are those of held_by(rank). `rank` is this rank. @pre kind() ==
+    /// resting
     [[nodiscard]] virtual bool rests_here(int /*rank*/) const { return true; }
 
-    /// For tables and errors: "generate", "from_root(0)", "w.npy".
+    /// The source in tables and errors: "generate", "from_root(0)", "w.npy".
     [[nodiscard]] virtual std::string description() const = 0;
 };
 

@@ -38,7 +38,7 @@ class selection_target;
 
 namespace EINPARALLEL_DETAIL {
 
-/// What operator() makes of others.
+/// Returned by operator() for other arguments; it does not compile, and says why.
 template <std::size_t Rank, class... Labels>
 struct other_labels : refused_node {
     using refused_node::operator=;
@@ -50,17 +50,17 @@ struct other_labels : refused_node {
                   "expression of integers without reductions, as in W(token(i), d)");
 };
 
-/// An index at least is no label alone, and one has a label or is data.
+/// True for indices of which at least one is no plain label, and at least one has a label or is data.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool reads_section = are_indices<Rank, Indices...> &&
                                       ((AffineIndex<Indices> || DataIndex<Indices>) || ...);
-/// Labels and data alone.
+/// True where every one of these indices is a label or is data.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool names_data = reads_section<Rank, Indices...> && ((Label<Indices> || DataIndex<Indices>)&&...);
-/// Functions of labels alone.
+/// True where none of these indices is data.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(DataIndex<Indices> || ...);
-/// A section of a tensor that cannot be assigned to, and what it is on the left.
+/// Returned by assignments to a section of a tensor that cannot be assigned to; it does not compile, and says why.
 template <class... Right>
 struct assigned_section : refused {
     static_assert(fits<Right...>,
@@ -97,8 +97,9 @@ struct other_than_pins : refused {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A tensor that a graph computes, or an input of one. Copying a handle copies the reference; assigning through labels
-/// records a vertex and rebinds the handle, so that a loop may write `X(i, k) = X(i, j) * W(j, k)`.
+/// The handle of a tensor that a graph computes, or of an input. Copying a handle copies the reference. Assigning
+/// through labels records a vertex, and the handle then refers to this vertex. So a loop may write `X(i, k) = X(i, j) *
+/// W(j, k)`.
 template <class T, std::size_t Rank>
 class tensor {
     static_assert(detail::is_element<T>,
@@ -112,7 +113,7 @@ public:
     tensor() = default;
     explicit tensor(std::shared_ptr<vertex> made_by) : node_(std::move(made_by)) {}
 
-    /// A tensor takes its extents from what is assigned to it: refused.
+    /// Refused: a tensor takes its extents from what is assigned to it.
     template <std::size_t Count>
     explicit tensor(const einparallel::extent (&/*extents*/)[Count]) {
         static_assert(
@@ -120,7 +121,7 @@ public:
             "ep::tensor: extents come from what is assigned, or from an input: ep::placeholder<double>({m, n}), "
             "ep::generate<double>({m, n}, f)");
     }
-    /// Other values than tensors of this type: refused, with the sentence that says what there is.
+    /// Refused: the assigned value is no tensor of this type. The compiler's error says what can be assigned.
     template <class Other>
         requires(!std::convertible_to<const Other&, tensor>)
     tensor& operator=(const Other& /*other*/) {
@@ -131,26 +132,26 @@ public:
         return *this;
     }
 
-    /// An operand, and what an einsum can be assigned to. One label for each dimension.
+    /// The tensor with one label for each dimension. It is an operand, and an einsum can be assigned to it.
     template <class... Labels, class Way = detail::way>
         requires detail::are_labels<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) {
         return detail::tensor_target<T, Rank, detail::label_list<Labels...>>(*this);
     }
-    /// An operand.
+    /// The tensor with one label for each dimension, as an operand.
     template <class... Labels>
         requires detail::are_labels<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) const {
         return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
-    /// A section of the tensor, at functions of labels: an operand, and what an einsum can be assigned to.
+    /// A section of the tensor, at functions of labels. It is an operand, and an einsum can be assigned to it.
     template <class... Indices, class Way = detail::way>
         requires detail::writes_section<Rank, Indices...>
     auto operator()(const Indices&... indices) {
         auto read = detail::indexed(detail::tensor_operand<T, Rank>{node_}, indices...);
         return detail::tensor_section<T, Rank, decltype(read), Indices...>(std::move(read), this);
     }
-    /// The same at indices that are data: H(token(i)) += x(i).
+    /// Elements at indices that are data. They are an operand, and can be assigned to: H(token(i)) += x(i).
     template <class... Indices, class Way = detail::way>
         requires detail::names_data<Rank, Indices...>
     auto operator()(const Indices&... indices) {
@@ -177,22 +178,23 @@ public:
     }
     tensor named(std::string name) && { return std::move(named(std::move(name))); }
 
-    /// Pins how the tensor lies: exactly these parts of its dimensions, the others uncut, the first one named along the
-    /// outermost axis of the mesh. `Z.pinned({{i, 4}, {"k", 2}})` names dimensions by their labels in the einsum that
-    /// makes Z, `X.pinned({{0, 4}, {1, 2}})` by their numbers. Where nothing is contracted over several ranks, block
-    /// (a, b) of Z then is on rank a · 2 + b. `{"i", ep::cut_points{0, 3, 3, 10, 12}}` cuts there, into blocks of 3, 0,
-    /// 7 and 2; readers may be cut at the same points then. Contracted labels stay the planner's to cut: Z's blocks are
-    /// then stored in pieces. A placeholder is bound there and brought from there to where it is read. The last pin
-    /// counts; plans that exist do not change. Returns the handle.
-    /// @throws error for an empty handle; the next decompose throws for a dimension that the tensor does not have,
-    /// parts that its extent or the ranks do not suffice for, cut points that do not ascend from 0 to the extent, and
+    /// Pins the cuts of the tensor: the dimensions in the list are cut into exactly these parts, and the others are not
+    /// cut. The first one in the list is cut along the outermost axis of the mesh. `Z.pinned({{i, 4}, {"k", 2}})` names
+    /// dimensions by their labels in the einsum that makes Z, `X.pinned({{0, 4}, {1, 2}})` by their numbers. Where no
+    /// contracted label is cut, block (a, b) of Z is then on rank a · 2 + b. `{"i", ep::cut_points{0, 3, 3, 10, 12}}`
+    /// cuts at these points, into blocks of 3, 0, 7 and 2; readers may then be cut at the same points. The planner may
+    /// still cut contracted labels: Z's blocks are then stored in pieces. A placeholder rests in its pinned blocks, and
+    /// is brought from there to its readers. A new pin replaces the last one; plans that exist do not change. Returns
+    /// the handle.
+    /// @throws error for an empty handle; the next decompose throws for a dimension that the tensor does not have, for
+    /// more parts than its extent or the ranks allow, for cut points that do not ascend from 0 to the extent, and for
     /// inputs other than placeholders
     tensor& pinned(std::vector<pinned_part> parts) & {
         assigned("pinned").constraints.pin = std::move(parts);
         return *this;
     }
     tensor pinned(std::vector<pinned_part> parts) && { return std::move(pinned(std::move(parts))); }
-    /// One dimension without the outer braces, and what else is no list: refused.
+    /// Refused: one dimension without the outer braces, and other arguments that are no list.
     ///@{
     detail::other_than_pins<T> pinned(pinned_part /*part*/) const& { return {}; }
     template <class... Arguments>
@@ -201,12 +203,13 @@ public:
     const& { return {}; }
     ///@}
 
-    /// Marks the statement that makes the tensor: its run sends nothing. This holds for each of the einsums that it
-    /// consists of, where it is a softmax, a product of three tensors or more, or a sum of products: only labels that
-    /// an einsum's output and every operand have are cut, no block is shared or summed up, and every operand is read
-    /// where it rests. What others do with the result is not its communication. Any number of ranks competes for each,
-    /// down to one; products are contracted in the order of fewest operations. Returns the handle.
-    /// @throws error for an empty handle; the next decompose throws where no plan is found that does this
+    /// Marks the statement that makes the tensor: when it runs, it sends nothing. The statement may consist of several
+    /// einsums, as a softmax, a product of three tensors or more, or a sum of products does. None of them sends
+    /// anything: the planner cuts only labels that the output and every operand of an einsum have, no block is shared
+    /// or summed up, and every operand is read where it rests. Sending the result to its readers is not part of the
+    /// statement. The planner may choose any number of ranks for each einsum, down to one. Products are contracted in
+    /// the order of fewest operations. Returns the handle.
+    /// @throws error for an empty handle; the next decompose throws where it finds no such plan
     tensor& without_communication() & {
         detail::mark_statement(assigned("without_communication"));
         return *this;
@@ -236,7 +239,7 @@ namespace EINPARALLEL_DETAIL {
 template <class T>
 concept TensorOperand = is_a<std::remove_cvref_t<T>, tensor>;
 
-/// A tensor, or a std::vector of tensors of one type: the weights of all layers.
+/// True for a std::vector of tensors of one type, such as the weights of all layers.
 template <class T>
 inline constexpr bool is_tensor_list = false;
 template <class T, std::size_t Rank>
@@ -244,7 +247,7 @@ inline constexpr bool is_tensor_list<std::vector<tensor<T, Rank>>> = true;
 template <class T>
 concept Tensors = TensorOperand<T> || is_tensor_list<T>;
 
-/// Visits each of them: visit(tensor).
+/// Calls visit(tensor) for each tensor, and for each one in a std::vector.
 template <class Visit>
 void for_each_tensor(const Visit& visit, const Tensors auto&... given) {
     const auto one = [&]<class Given>(const Given& tensors) {
@@ -267,7 +270,7 @@ std::vector<std::shared_ptr<vertex>> nodes_of(const Tensors auto&... given) {
 
 namespace EINPARALLEL_UNIT {
 
-/// A labelled tensor: an operand, and what an einsum can be assigned to.
+/// A labelled tensor. It is an operand, and an einsum can be assigned to it.
 template <class T, std::size_t Rank, class Labels>
 class tensor_target : public written_leaf<tensor_target<T, Rank, Labels>, T, leaf<tensor_operand<T, Rank>, Labels>,
                                           tensor<T, Rank>, true> {
@@ -276,7 +279,7 @@ public:
         : tensor_target::written_leaf(typename tensor_target::node({handle.node()}), &handle) {}
 
     using tensor_target::written_leaf::operator=;
-    /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
+    /// Records Z' = Z + …. The handle then refers to Z'. Statements that read Z before still read Z.
     const tensor_target& operator+=(const Expression auto& right) const {
         return *this = make_join(plus{}, *this, right);
     }
@@ -284,7 +287,7 @@ public:
         return *this = make_join(minus{}, *this, right);
     }
 
-    /// Records Z = …; the handle then stands for the new vertex.
+    /// Records Z = …. The handle then refers to the new vertex.
     template <assignment How, class E>
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
@@ -306,14 +309,15 @@ public:
     }
 };
 
-/// A tensor at indices that are data: an operand, and on the left what values are added to or replace.
+/// The elements of a tensor at indices that are data. They are an operand. On the left of a statement, values are added
+/// to them or replace them.
 template <class T, std::size_t Rank, class Leaf>
 class selection_target : public written_leaf<selection_target<T, Rank, Leaf>, T, Leaf, tensor<T, Rank>, true, true> {
 public:
     using selection_target::written_leaf::written_leaf;
     using selection_target::written_leaf::operator=;
 
-    /// Records Z' = Z + what is scattered, or Z with what is replaced; the handle then stands for Z'.
+    /// Records Z', which is Z with the values added at these indices, or in their place. The handle then refers to Z'.
     template <assignment How, class E>
     void take(const E& right) const {
         const resolution<statement<typename Leaf::labels, E>, tensor_leaves> found(this->read(), right);

@@ -40,7 +40,7 @@ inline constexpr bool stands_in<tensor_operand<T, Rank>, Recorded> = Recorded;
 
 namespace EINPARALLEL_UNIT {
 
-/// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
+/// Records a whole statement; returns its last vertex. A sum of terms becomes one join of the results of its terms.
 template <class Out, class LeftLabels>
 std::shared_ptr<vertex> record_statement(const auto& untyped) {
     const auto& right = typed<statement_type<Out, std::remove_cvref_t<decltype(untyped)>>>(untyped);
@@ -59,7 +59,8 @@ std::shared_ptr<vertex> record_statement(const auto& untyped) {
     }
 }
 
-/// What a statement on tensors knows of its leaves, and makes of ep::iota and of functions of labels.
+/// What a statement on tensors knows of its leaves, and the vertices that it makes for ep::iota, for functions of
+/// labels and for indices that are data.
 struct tensor_leaves {
     static constexpr bool rebinds = true;
 
@@ -85,14 +86,14 @@ struct tensor_leaves {
                    const std::array<label_id, Labels>& labels, const std::array<interval, Labels>& ranges) {
         return tensor_operand<T, Labels>{view_vertex(handle_of(held), where, labels, ranges)};
     }
-    /// Of a dimension, as a label: "W.0", or "dimension 0" where the tensor has no name.
+    /// The name of a dimension, as a label: "W.0", or "dimension 0" where the tensor has no name.
     template <class T, std::size_t Rank>
     static std::string name_of(const tensor_operand<T, Rank>& held, std::size_t dimension) {
         const std::string tensor = held.node == nullptr ? "" : held.node->name;
         return (tensor.empty() ? "dimension " : tensor + ".") + std::to_string(dimension);
     }
-    /// An expression as an operand with these labels. It is recorded as an intermediate vertex, unless it is such an
-    /// operand.
+    /// An expression as an operand with these labels. It is recorded as an intermediate vertex, unless it is already
+    /// such an operand or a constant.
     template <class T, class Labels, class Found, class E>
     static auto value_of(const Found& found, const E& expression) {
         using Made = tensor_operand<T, Labels::size>;
@@ -111,7 +112,7 @@ struct tensor_leaves {
     static recording_builder::operand_type block_of(const leaf<tensor_operand<T, Rank>, Labels>& node) {
         return {handle_of(node.operand), Found::ids::template ids<Labels>};
     }
-    /// Reads at indices that are data.
+    /// Records the elements that `node` reads at indices that are data.
     template <class Found, class Operand, class Labels>
     static std::shared_ptr<vertex> gather(const Found& found, const leaf<Operand, Labels>& node,
                                           recording_builder::destination sink, label_span out) {
@@ -130,7 +131,7 @@ struct tensor_leaves {
         using Made = tensor_operand<typename Operand::value_type, Labels::size>;
         return leaf<Made, Labels>(Made{gather(found, node, std::nullopt, Found::ids::template ids<Labels>)});
     }
-    /// Adds to, or replaces, what indices that are data name.
+    /// Records the tensor of `left` with `right` added to its elements at indices that are data, or in their place.
     template <assignment How, class Found, class Operand, class Labels, class E>
     static std::shared_ptr<vertex> scatter(const Found& found, const leaf<Operand, Labels>& left, const E& right) {
         using T = typename Operand::value_type;
@@ -144,7 +145,7 @@ struct tensor_leaves {
             using operand = recording_builder::operand_type;
             const std::vector<std::string_view> names = names_with(Found::ids::names, indices);
             const whole_read old({z.node, labels});
-            // What is replaced is named once: a call sees all tokens, none of which are joined.
+            // Where elements are replaced, the operands are plain tensors: a view is recorded as one first.
             const auto read = [&]<class Read, class Own>(const leaf<Read, Own>& node) {
                 using Value = typename Read::value_type;
                 const std::array<operand, 1> one{block_of<Found>(node)};

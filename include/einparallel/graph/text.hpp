@@ -1,5 +1,5 @@
 #pragma once
-// Text for readers: what fits into a cell, numbers with their units, and tables of them.
+// Text for users: cells of tables, numbers with their units, and tables.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -20,7 +20,7 @@ std::string joined(const auto& items, std::string_view separator, auto&& text_of
     return written;
 }
 
-/// `2 x 3`
+/// Numbers as text, as in `2 x 3`.
 std::string numbers_text(const auto& numbers, std::string_view between = ", ") {
     return joined(numbers, between, [](auto number) { return std::to_string(number); });
 }
@@ -28,13 +28,14 @@ std::string numbers_text(const auto& numbers, std::string_view between = ", ") {
 /// The text without line breaks and other control characters, which would break a table.
 EINPARALLEL_INLINE std::string printable(std::string text);
 
-/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
+/// The text of a table's cell. Where it is wider than `width` characters, its middle is left out, for names often
+/// differ at their ends.
 EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
 
-/// `value` with three significant digits, at least.
+/// `value` with two decimals below 10, with one below 100, and with none above.
 EINPARALLEL_INLINE std::string three_digits(double value);
 
-/// What is counted: whole up to five digits, then in thousands (k), millions (M), ….
+/// A count as text: a whole number of up to five digits, larger ones in thousands (k), millions (M), ….
 EINPARALLEL_INLINE std::string counted(double value);
 
 EINPARALLEL_INLINE std::string duration_text(double seconds);
@@ -42,7 +43,8 @@ EINPARALLEL_INLINE std::string duration_text(double seconds);
 /// Rows of a table, cell by cell.
 using text_rows = std::vector<std::vector<std::string>>;
 
-/// The table, columns as wide as their widest cell. @param alignment one letter per column: l for words, r for numbers
+/// The table as text. Each column is as wide as its widest cell. @param alignment one letter per column: l for words, r
+/// for numbers
 EINPARALLEL_INLINE std::string aligned(const text_rows& rows, const std::string& alignment);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -22,7 +22,7 @@ EINPARALLEL_SELDOM std::size_t letters_in(const std::string& text) {
     return text.size() - std::size_t(count_if_in(text, continues_character));
 }
 
-/// Where letter number `letter` begins.
+/// The offset in bytes at which letter number `letter` begins.
 EINPARALLEL_SELDOM std::size_t offset_of(const std::string& text, std::size_t letter) {
     std::size_t at = 0;
     for (; at < text.size() && (letter > 0 || continues_character(text[at])); ++at) {

@@ -17,26 +17,26 @@
 
 namespace einparallel {
 
-/// Into how many parts one dimension of a tensor is cut, and where. The dimension is named by its label in the einsum
-/// that makes the tensor, or by its number from 0 (inputs have no labels of their own).
+/// How one dimension of a tensor is cut: into how many parts, and at which indices. The dimension is named by its label
+/// in the einsum that makes the tensor, or by its number from 0 (inputs have no labels of their own).
 struct pinned_part {
-    std::string label;            ///< empty where the dimension is named by its number
-    int dimension = 0;            ///< counts where `label` is empty
-    int parts = 1;                ///< 1 is uncut
-    std::vector<index> points{};  ///< parts + 1 cut points; none: blocks that differ by at most one
+    std::string label;            ///< label of the dimension; empty where its number is given
+    int dimension = 0;            ///< number of the dimension; used where `label` is empty
+    int parts = 1;                ///< 1: the dimension is not cut
+    std::vector<index> points{};  ///< parts + 1 cut points; empty: blocks that differ by at most one index
 
     /// The dimension with this label.
     pinned_part(std::string along, int count) : label(std::move(along)), parts(count) {}
     /// Dimension number `along`.
     pinned_part(int along, int count) : dimension(along), parts(count) {}
-    /// The dimension with this label, cut there.
+    /// The dimension with this label, cut at these points.
     pinned_part(std::string along, cut_points where)
         : label(std::move(along)), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
-    /// Dimension number `along`, cut there.
+    /// Dimension number `along`, cut at these points.
     pinned_part(int along, cut_points where)
         : dimension(along), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
 
-    /// `i` or `dimension 0`.
+    /// The dimension as text: `label i` or `dimension 0`.
     EINPARALLEL_INLINE [[nodiscard]] std::string where() const {
         return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
     }
@@ -44,13 +44,13 @@ struct pinned_part {
     friend bool operator==(const pinned_part&, const pinned_part&) = default;
 };
 
-/// ` at 0,3,10`; nothing where there are no cut points.
+/// Cut points as text: ` at 0,3,10`; empty where there are no cut points.
 EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points);
 
 /// Constraints that every plan obeys; see tensor::pinned and tensor::without_communication.
 struct vertex_constraints {
-    std::optional<std::vector<pinned_part>> pin;  ///< exactly this cut, outermost axis of the mesh first
-    bool without_communication = false;           ///< the statement that makes it sends nothing
+    std::optional<std::vector<pinned_part>> pin;  ///< the exact cut; the outermost axis of the mesh first
+    bool without_communication = false;           ///< the statement that makes the tensor sends nothing
 
     /// The pin as `i:4 k:2`, `0:4 1:2` or `i:2 at 0,3,10`; "one block" for a tensor that is not cut.
     EINPARALLEL_INLINE [[nodiscard]] std::string pin_text() const;
@@ -58,34 +58,35 @@ struct vertex_constraints {
     friend bool operator==(const vertex_constraints&, const vertex_constraints&) = default;
 };
 
-/// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
-/// Immutable once recorded, but for its name and constraints.
+/// One vertex: an input (it has a source and no operands), an einsum over other vertices (it has a kernel), or a view
+/// of them (it has operands and no kernel). Only its name and constraints change after it was recorded.
 struct vertex : detail::not_copied {
     std::string name;                               ///< the user's name for errors and tables; may be empty
-    vertex_constraints constraints;                 ///< what the user fixes of every plan
+    vertex_constraints constraints;                 ///< what the user demands of every plan
     std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
-    element_type element;                           ///< its element type
+    element_type element;                           ///< element type of that tensor
     std::shared_ptr<const source> origin;           ///< inputs only
     einsum_form form;                               ///< einsums only: labels of operands and output
-    std::vector<index> extents;                     ///< einsums only: by label
+    std::vector<index> extents;                     ///< einsums only: extents by label
     std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
-    std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
-    affine_map at;                                  ///< views only: where its operand is read; labels are numbers of
-                                                    ///< the view's dimensions. A second operand is the view of what is
-                                                    ///< read outside
-    bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
-    bool is_again = false;                          ///< einsums: the same as another one, for its later readers
-    std::string failure;                            ///< why recording failed; the next decompose throws it
+    std::vector<std::shared_ptr<vertex>> operands;  ///< the vertex of each operand; one vertex may stand twice
+    /// Views only: where the first operand is read; its labels are the numbers of the view's dimensions. A second
+    /// operand is read where `at` lies outside of the first one, or its conditions do not hold.
+    affine_map at;
+    bool is_intermediate = false;  ///< an intermediate result of a statement: no handle refers to it
+    bool is_again = false;         ///< einsums only: computes another one again, for its later readers
+    std::string failure;           ///< why recording failed; the next decompose throws this text
 
     ~vertex();
 
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return work == nullptr && operands.empty(); }
-    /// True for an operand that is read at functions of labels, which is no tensor and stands in no graph.
+    /// True for a view: an operand that is read at functions of labels. A view is no tensor, and no einsum_graph
+    /// contains it.
     [[nodiscard]] bool is_view() const { return work == nullptr && !operands.empty(); }
-    /// An einsum's label that may be cut: ⊕ puts results of its parts together.
+    /// True for a label of an einsum that may be cut (kernel::may_cut).
     [[nodiscard]] bool may_cut(label_id label) const { return work->may_cut(form, label); }
-    /// A contraction of two tensors of which the user fixed nothing.
+    /// True for a contraction of two tensors that has no constraints.
     [[nodiscard]] bool is_free_contraction() const {
         return work != nullptr && work->is_contraction() && form.is_plain() && !constraints.pin &&
                !constraints.without_communication;
@@ -94,18 +95,18 @@ struct vertex : detail::not_copied {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Who has the elements of an input; of what an einsum makes, everywhere.
+/// Where the elements of an input are; `everywhere` for a vertex that is no input.
 inline source_kind kind_of(const vertex& input) {
     return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
 }
 
-/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that every rank cannot read
-/// as it needs them, at no cost.
+/// True for a tensor that has to be brought to its readers: the result of an einsum, or an input that not every rank
+/// can read by itself.
 inline bool is_moved(const vertex& tensor) {
     return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
 }
 
-/// An input as sentences call it: `'A' (from_root(0))`, or `from_root(0)` where it has no name.
+/// The name of an input in errors: `'A' (from_root(0))`, or `from_root(0)` where the user gave it no name.
 EINPARALLEL_INLINE std::string name_of_input(const vertex& input);
 
 /// Marks the last vertex of a statement, and its intermediate vertices, to run without communication. No other

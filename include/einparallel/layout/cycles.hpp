@@ -9,8 +9,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A box of a tensor whose dimensions are cut in cycles of these lengths, as boxes that have two sides for each of its
-/// own: along every dimension the end of a cycle, whole ones, and the beginning of one.
+/// Splits a box of a tensor whose dimensions are cut in cycles of these lengths. The boxes returned have two sides for
+/// each side of `region`: the numbers of the cycles, and the indices in each of these cycles. A side is split into up
+/// to three ranges: the end of a cycle, whole cycles, and the beginning of a cycle.
 EINPARALLEL_INLINE std::vector<box> in_cycles(const box& region, const std::vector<index>& lengths);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

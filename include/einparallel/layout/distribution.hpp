@@ -14,10 +14,10 @@ namespace einparallel {
 /// How the indices of one dimension are cut: into parts, and each part into pieces that rest on different ranks. A cell
 /// is a piece of a part; cells are numbered part by part.
 struct cut_side {
-    index extent = 1;             ///< of the dimension
-    int parts = 1;                ///< that the mesh cuts it into
-    int pieces = 1;               ///< of each part
-    std::vector<index> points{};  ///< parts + 1 cut points; none: parts that differ by at most one
+    index extent = 1;             ///< extent of the dimension
+    int parts = 1;                ///< parts that the mesh cuts the dimension into
+    int pieces = 1;               ///< pieces of each part
+    std::vector<index> points{};  ///< parts + 1 cut points; empty: parts that differ by at most one index
 
     /// Number of cells.
     [[nodiscard]] int cells() const { return parts * pieces; }
@@ -32,26 +32,26 @@ struct cut_side {
     friend bool operator==(const cut_side&, const cut_side&) = default;
 };
 
-/// A digit of the ranks' numbers: rank / stride % radix, times the weight, counts in the number of the cell that a rank
-/// has along a dimension; pieces come before parts.
+/// One digit of a rank's number: rank / stride % radix. Along a dimension, the number of the rank's cell is the sum of
+/// its digits times their weights. Digits of pieces have smaller weights than those of parts.
 struct rank_digit {
-    int stride = 1;             ///< of the digit in a rank's number
-    int radix = 1;              ///< values that it takes
-    int weight = 1;             ///< in the number of the cell
-    std::size_t dimension = 0;  ///< whose cells it counts
-    bool is_piece = false;      ///< it counts pieces of a part, not parts
+    int stride = 1;             ///< place value of the digit in a rank's number
+    int radix = 1;              ///< number of values of the digit
+    int weight = 1;             ///< place value of the digit in the number of a cell
+    std::size_t dimension = 0;  ///< dimension whose cells the digit counts
+    bool is_piece = false;      ///< true where the digit counts pieces of a part, not parts
 
-    /// Its value in the number of `rank`.
+    /// Value of the digit in the number of `rank`.
     [[nodiscard]] int of(int rank) const { return rank / stride % radix; }
 
     friend bool operator==(const rank_digit&, const rank_digit&) = default;
 };
 
-/// How a tensor rests on ranks. Regular distributions come from a vertex's mesh: every axis cuts the dimensions that
-/// carry its label; a block that q ranks want (the axes whose label the tensor lacks) is stored in q pieces, one each,
-/// cut along one dimension. Irregular ones list the boxes (an application's own layout, one rank's array). Boxes of
-/// different ranks are disjoint, but where they are what ranks read of a tensor at functions of labels. The boxes cover
-/// whatever its reader needs (only diagonal blocks for `ii->i`).
+/// How a tensor rests on ranks. A regular distribution comes from a vertex's mesh. Every axis cuts the dimensions that
+/// carry its label. Axes whose label the tensor lacks give q ranks the same block: it is cut along one dimension into q
+/// pieces, and each of these ranks stores one. An irregular distribution lists boxes (an application's own layout, one
+/// rank's array). Boxes of different ranks are disjoint, unless they are the elements that ranks read at functions of
+/// labels. The boxes cover all elements that the reader needs (only diagonal blocks for `ii->i`).
 class distribution {
 public:
     distribution() = default;
@@ -67,32 +67,32 @@ public:
     /// An irregular distribution: `rank` holds boxes[rank], and ranks beyond the list hold nothing.
     EINPARALLEL_INLINE distribution(std::vector<index> bounds, std::vector<box> boxes);
 
-    /// Several boxes of a rank, which may overlap: what it reads.
+    /// An irregular distribution with several boxes for each rank, which may overlap: the elements that it reads.
     EINPARALLEL_INLINE distribution(const std::vector<index>& bounds, const std::vector<std::vector<box>>& boxes);
 
     /// Extents of the tensor.
     [[nodiscard]] const std::vector<index>& bounds() const { return bounds_; }
 
-    /// How the dimensions are cut; digits of the ranks' numbers say who has which cell. @pre regular
+    /// How each dimension is cut. digits() say which rank has which cell. @pre regular
     [[nodiscard]] const std::vector<cut_side>& sides() const { return sides_; }
-    /// The digits. @pre regular
+    /// The digits of a rank's number. @pre regular
     [[nodiscard]] const std::vector<rank_digit>& digits() const { return digits_; }
 
-    /// True where a mesh describes it, false where boxes do.
+    /// True where a mesh describes the distribution, false where boxes do.
     [[nodiscard]] bool is_regular() const { return regular_; }
 
     /// True where a label stands twice: the blocks lie on a diagonal and do not cover the tensor.
     [[nodiscard]] bool is_diagonal() const { return diagonal_; }
 
-    /// What `rank` holds at rest; the smallest box around it where these are several.
+    /// The box that `rank` stores; the smallest box around its boxes where it stores several.
     EINPARALLEL_INLINE [[nodiscard]] box held_by(int rank) const;
-    /// The boxes that it holds, no two of which meet.
+    /// The boxes that `rank` stores. They do not overlap.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<box> boxes_of(int rank) const {
         const bool is_listed = rank >= 0 && rank < int(boxes_.size());
         return is_listed ? boxes_[std::size_t(rank)] : std::vector<box>{held_by(rank)};
     }
 
-    /// The block that `rank` computes with: its own pieces and those of its replicas together. Equal to held_by() where
+    /// The block that `rank` computes with: its own piece and those of its replicas together. Equal to held_by() where
     /// nothing is replicated, and for irregular distributions.
     EINPARALLEL_INLINE [[nodiscard]] box block_of_rank(int rank) const;
 
@@ -108,8 +108,8 @@ public:
         });
     }
 
-    /// The ranks that hold an element of `region`, ascending. Regular distributions look at the blocks that meet the
-    /// region only, so a rank of thousands finds its few partners without asking all of them.
+    /// The ranks that hold an element of `region`, ascending. A regular distribution looks only at the blocks that meet
+    /// the region, not at all ranks, unless is_diagonal().
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> ranks_meeting(const box& region) const;
 
     /// Number of the cell that a rank has along a dimension. @pre regular
@@ -119,7 +119,7 @@ public:
         });
     }
 
-    /// Ranks that may hold something.
+    /// Number of ranks that may hold elements: ranks from this number on hold nothing.
     [[nodiscard]] int holders() const { return holders_; }
 
     /// Number of pieces that every block is stored in.
@@ -134,7 +134,7 @@ public:
     /// may decide by it.
     EINPARALLEL_INLINE [[nodiscard]] index largest_block_extent(std::size_t dimension) const;
 
-    /// Elements of a block with these extents.
+    /// Elements of a block that has the largest extent along every dimension.
     EINPARALLEL_INLINE [[nodiscard]] double largest_block() const;
 
     /// True for the same boxes on every rank, however they are described. All empty boxes are equal.
@@ -142,9 +142,9 @@ public:
 
 private:
     std::vector<index> bounds_;
-    std::vector<cut_side> sides_;          ///< regular: by dimension
-    std::vector<rank_digit> digits_;       ///< those of pieces first; the innermost first
-    std::vector<std::vector<box>> boxes_;  ///< irregular: by rank; no two of them meet
+    std::vector<cut_side> sides_;          ///< regular: how each dimension is cut
+    std::vector<rank_digit> digits_;       ///< regular: digits of pieces first; those of inner axes first
+    std::vector<std::vector<box>> boxes_;  ///< irregular: by rank; boxes of one rank do not overlap
     std::size_t cut_ = 0;
     int holders_ = 1;
     int replication_ = 1;
@@ -152,10 +152,10 @@ private:
     bool diagonal_ = false;
 };
 
-/// A tensor whose dimensions a mesh cuts, their numbers being its labels.
+/// The distribution of a tensor over a mesh whose labels are the numbers of the tensor's dimensions.
 EINPARALLEL_INLINE distribution cut_along(const std::vector<index>& bounds, const mesh& ranks);
 
-/// A tensor that one rank holds whole: where an array of the root rests before it is scattered.
+/// The distribution of a tensor that one rank holds whole, as the root holds an array before it is scattered.
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root);
 
 /// (Declared here, too: a friend's declaration alone does not make it visible in a shared library.)
@@ -163,12 +163,12 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
 
 namespace EINPARALLEL_DETAIL {
 
-/// The mesh, its labels being numbers of dimensions, that has these boxes for its blocks, uneven ones with cut points;
-/// nothing where no mesh has. Ranks without elements may stand anywhere if one dimension alone is cut, or none of a
-/// tensor that has some, and else behind.
+/// The mesh whose blocks are these boxes; nothing where there is none. Its labels are numbers of dimensions, and its
+/// axes have cut points. Ranks without elements may stand anywhere where at most one dimension is cut. Where more are
+/// cut, and for tensors of rank 0, they must stand behind the others.
 EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes);
 
-/// True where every rank gathers the same block of a tensor by both.
+/// True for equal distributions in which every rank also gathers the same block.
 EINPARALLEL_INLINE bool have_same_blocks(const distribution& a, const distribution& b);
 
 }  // namespace EINPARALLEL_DETAIL

@@ -12,7 +12,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The smallest box around some that are not empty; of one that box, of none no box of this rank.
+/// The smallest box around boxes that are not empty; an empty box of `rank` dimensions where there are none.
 EINPARALLEL_INLINE box hull_of(const std::vector<box>& boxes, std::size_t rank) {
     box hull = boxes.empty() ? no_box(rank) : boxes.front();
     for (const box& each : boxes) {
@@ -178,7 +178,7 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
                 if (intersect(side.cell(cell), common).empty()) {
                     continue;
                 }
-                // Of a rank with this cell, by the digits of the dimension.
+                // The digits of this dimension in the number of a rank with this cell.
                 const int number = detail::sum_in(digits_, 0, [&](const rank_digit& digit) {
                     return digit.dimension == dimension ? cell / digit.weight % digit.radix * digit.stride : 0;
                 });
@@ -198,7 +198,8 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
     if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_) {
         return true;
     }
-    // Of even blocks over powers of two every bit of a rank's number adds its own offset: ranks of one bit say it all.
+    // Where blocks are even and ranks a power of two, every bit of a rank's number adds its own offset to the block: so
+    // it is enough to compare the ranks with one bit.
     const auto is_binary = [](const distribution& of) {
         return of.regular_ && !of.bounds_.empty() && std::has_single_bit(unsigned(of.holders_)) &&
                detail::all_in(of.sides_, [](const cut_side& side) {

@@ -13,11 +13,11 @@ namespace einparallel {
 
 /// One axis of a mesh: the label that it cuts, into how many parts, and where.
 struct mesh_axis {
-    label_id label = no_label;    ///< that is cut along the axis
+    label_id label = no_label;    ///< label that is cut along the axis
     int parts = 1;                ///< ranks along the axis
-    std::vector<index> points{};  ///< parts + 1 cut points; none: blocks that differ by at most one
+    std::vector<index> points{};  ///< parts + 1 cut points; empty: blocks that differ by at most one index
 
-    /// The indices of an extent that a part has. @pre 0 <= part < parts
+    /// The indices of part `part`, where the label has this extent. @pre 0 <= part < parts
     [[nodiscard]] interval block(index extent, int part) const {
         const auto first = std::size_t(part);
         return points.empty() ? block_of(extent, parts, part) : interval{points[first], points[first + 1]};
@@ -26,9 +26,10 @@ struct mesh_axis {
     friend bool operator==(const mesh_axis&, const mesh_axis&) = default;
 };
 
-/// The ∏d kernel calls of a vertex as a grid of ranks. Axes stand outermost first: rank = row-major number of the
-/// coordinates. The order of the axes is the plan's to choose, so that neighbouring vertices agree; axes of one part
-/// are left out. Ranks beyond size() have nothing to do in the vertex.
+/// The grid of ranks that do the ∏d kernel calls of a vertex (d: the parts of each label), one on each rank. A rank is
+/// the row-major number of its coordinates, of which the first belongs to the outermost axis. The planner chooses the
+/// order of the axes, so that neighbouring vertices agree. Axes with one part are left out. Ranks beyond size() have
+/// nothing to do in the vertex.
 struct mesh {
     std::vector<mesh_axis> axes;  ///< outermost first
 
@@ -42,7 +43,7 @@ struct mesh {
         return detail::product_in(axes, 1, [&](const mesh_axis& axis) { return axis.label == label ? axis.parts : 1; });
     }
 
-    /// The indices of `label`, of this extent, that part `part` of all its parts has.
+    /// The indices of part `part` of `label`, where the label has this extent.
     /// @pre an axis with cut points is the label's only one
     EINPARALLEL_INLINE [[nodiscard]] interval block(label_id label, index extent, int part) const;
 

@@ -20,10 +20,10 @@ enum class placement_kind : std::uint8_t {
     partial     ///< every coordinate has a summand of the block: a ⊕ is pending
 };
 
-/// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the vertex's own.
+/// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the reduction of the vertex.
 struct placement {
     placement_kind kind = placement_kind::replicate;  ///< which of the three
-    label_id label = no_label;                        ///< of a shard
+    label_id label = no_label;                        ///< label of a shard
 
     /// Shard(along).
     [[nodiscard]] static constexpr placement shard(label_id along) { return {placement_kind::shard, along}; }
@@ -37,8 +37,8 @@ struct placement {
 
 /// Placements of every tensor of an einsum along one axis.
 struct axis_placements {
-    std::vector<placement> operands;  ///< by operand
-    placement output;                 ///< of the output
+    std::vector<placement> operands;  ///< placement of each operand
+    placement output;                 ///< placement of the output
 
     friend bool operator==(const axis_placements&, const axis_placements&) = default;
 };
@@ -48,8 +48,8 @@ EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, con
 
 namespace detail {
 
-/// What `operands` tensors make of their placements: has(r, label) says whether tensor r has a label, and the result is
-/// tensor number `operands`.
+/// The placement of a result, from the placements `along` of its operands. has(r, label) says whether tensor r has a
+/// label; the result is the tensor after the operands.
 constexpr std::optional<placement> propagated(std::span<const placement> along, const auto& has) {
     const std::size_t operands = along.size();
     label_id cut = no_label;
@@ -73,11 +73,12 @@ constexpr std::optional<placement> propagated(std::span<const placement> along, 
 
 }  // namespace detail
 
-/// How the result of an einsum of products lies along one axis of a mesh where its operands lie so: Replicate of
-/// Replicate; Shard of a label that every operand which has it is cut along, and Partial where the result lacks it; of
-/// one Partial, the others being Replicate, Partial. None where an operand has to be redistributed first
-/// (Sharding with einsum). `einsum`: an einsum_form, or einsum_spec<"ij,jk->ik">(), of which the result is a
-/// constant, and id<"j"> the label's number.
+/// How the result of an einsum of products lies along one axis of a mesh, by the placements of its operands. Replicate
+/// operands make Replicate. Where every operand with some label is Shard of it, and the others are Replicate, the
+/// result is Shard of this label, or Partial if it lacks the label. One Partial operand beside Replicate ones makes
+/// Partial. None where an operand has to be redistributed first (Sharding with einsum).
+/// `einsum`: an einsum_form, or einsum_spec<"ij,jk->ik">(); for the latter the result is a constant, and id<"j"> is the
+/// number of label j.
 template <class Einsum>
 constexpr std::optional<placement> propagated(const Einsum& einsum, std::span<const placement> operands) {
     return detail::propagated(operands, [&](std::size_t tensor, label_id label) {
@@ -85,8 +86,8 @@ constexpr std::optional<placement> propagated(const Einsum& einsum, std::span<co
     });
 }
 
-/// The same of its gradient by operand `by`, which is the einsum of the others and of the result's gradient: that
-/// replaces the operand.
+/// The same for the gradient by operand `by`. It is an einsum of the other operands and of the result's gradient, whose
+/// placement stands in place of operand `by`.
 template <class Einsum>
 constexpr std::optional<placement> propagated_back(const Einsum& einsum, std::size_t by,
                                                    std::span<const placement> operands) {

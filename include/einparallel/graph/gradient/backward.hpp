@@ -1,5 +1,5 @@
 #pragma once
-// The backward pass: vertices for what a loss changes by where tensors do, from the loss to them.
+// The backward pass: it records the gradients of a loss as vertices, from the loss back to the tensors.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -10,9 +10,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// For each of the tensors, that of ∂loss/∂tensor, with its extents and elements; of complex ones ∂loss/∂Re + i
-/// ∂loss/∂Im. Vertices that do not depend on any of them are not gone through. One that fails where `loss` has no
-/// derivative or does not depend on it, which the next decompose throws.
+/// Records ∂loss/∂tensor for each tensor in `of`, with the extents and element type of that tensor; for complex ones
+/// ∂loss/∂Re + i ∂loss/∂Im. Vertices that depend on none of these tensors are skipped. Where `loss` has no derivative,
+/// or does not depend on one of them, all vertices returned have failed, and the next decompose throws.
 /// @pre loss has no dimensions, and is real
 EINPARALLEL_INLINE std::vector<std::shared_ptr<vertex>> gradients_of(const std::shared_ptr<vertex>& loss,
                                                                      std::span<const std::shared_ptr<vertex>> of);

@@ -25,7 +25,7 @@ public:
         for_each_in(of, [&](const std::shared_ptr<vertex>& each) { terms_[each.get()]; });
     }
 
-    /// Goes through the vertices that the loss is made of.
+    /// Goes from the loss to the tensors, and adds up the gradient of each vertex on the way.
     void run(const std::shared_ptr<vertex>& loss) {
         const std::vector<std::shared_ptr<vertex>> order = collect({loss}, "").vertices;
         for (const std::shared_ptr<vertex>& each : order) {
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    /// Gradients of halves are summed in float, and rounded once.
+    /// The gradient with this element type. Gradients of halves are summed in float, and rounded here, once.
     static std::shared_ptr<vertex> stored_as(element_type element, std::shared_ptr<vertex> gradient) {
         if (gradient->element == element) {
             return gradient;
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    /// The sum of what there is for a tensor, labelled with numbers of its dimensions.
+    /// The gradient of a tensor: the sum of its terms. Its labels are numbers of the tensor's dimensions.
     labelled_tensor gathered(const vertex& of) {
         std::vector<labelled_tensor>& terms = terms_[&of];
         if (terms.size() != 1) {
@@ -133,7 +133,8 @@ private:
         }
     }
 
-    /// Adds what a term of a statement with a vertex's labels gives to the tensors that one of its reads is from.
+    /// Adds a term to the gradients of the tensors that one read of vertex `made` reads. The statement has the labels
+    /// of the vertex.
     void give(const vertex& made, const term_statement& statement, term_id term, const operand_read& read,
               const std::vector<label_id>& space) {
         std::vector<const operand_read*> before;
@@ -162,7 +163,7 @@ private:
         }
     }
 
-    /// ⊕ over ⊗.
+    /// Goes through a vertex that is ⊕ over ⊗.
     void through_terms(const std::shared_ptr<vertex>& made, const labelled_tensor& gradient) {
         const einsum_form& form = made->form;
         term_statement statement(form.names, made->extents, derivation(made->work->program(), calls_of(*made)),
@@ -249,8 +250,8 @@ private:
 
     std::map<const vertex*, std::vector<labelled_tensor>> terms_;
     std::unordered_set<const vertex*> sums_;     ///< gradients of tensors, which others may read
-    std::unordered_set<const vertex*> reached_;  ///< by the loss, and what has got a name
-    std::map<std::string, std::size_t> names_;   ///< how many vertices are named after it
+    std::unordered_set<const vertex*> reached_;  ///< vertices that the loss is made of, and vertices that were named
+    std::map<std::string, std::size_t> names_;   ///< by name: how many vertices are named after it
 };
 
 EINPARALLEL_SELDOM std::vector<std::shared_ptr<vertex>> gradients_of(const std::shared_ptr<vertex>& loss,

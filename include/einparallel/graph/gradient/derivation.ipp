@@ -1,5 +1,5 @@
 #pragma once
-// The ⊗ of a vertex while derivatives of it are written: terms, each of them once, from the program's on.
+// The ⊗ of a vertex as terms, each of which is kept once. Derivatives add terms to those of the program.
 
 #include <einparallel/kernel/row_program.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -25,7 +25,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Number of a term.
 using term_id = op_register;
 
-/// c · x · y · …
+/// A product of a number and terms: scale · x · y · …
 struct factored_term {
     std::complex<double> scale = 1;
     std::vector<term_id> factors;
@@ -35,11 +35,12 @@ struct factored_term {
 struct written_term {
     op_program program;
     std::vector<row_call> calls;                     ///< as join_work_of takes them
-    std::vector<std::shared_ptr<const void>> keeps;  ///< functors of theirs
+    std::vector<std::shared_ptr<const void>> keeps;  ///< owners of the functors that the calls refer to
     std::vector<std::size_t> read;
 };
 
-/// Terms of operands, numbers and calls. Numbers are computed with, and what is multiplied by 0 or 1 is not written.
+/// Terms made of operands, numbers and calls. Calls with numbers only are computed at once. Products with 0 or 1 are
+/// replaced by what they are equal to.
 class derivation {
 public:
     derivation() = default;
@@ -51,9 +52,9 @@ public:
         result_ = insert(program, calls, std::vector<term_id>(operands_));
     }
 
-    /// What the program makes.
+    /// The term that is the program's result.
     [[nodiscard]] term_id result() const { return result_; }
-    /// What another program makes of these terms.
+    /// Adds the terms of another program whose operands are the terms `operands`. Returns the term of its result.
     EINPARALLEL_SELDOM term_id insert(const op_program& program, std::span<const row_call> calls,
                                       std::span<const term_id> operands) {
         const std::vector<op_instruction>& all = program.instructions();
@@ -88,14 +89,13 @@ public:
         return known.back();
     }
 
-    /// Sets the term from which derivatives read the program's result, where they are functions of it, as that of exp
-    /// is.
+    /// Sets the term that stands for the program's result in derivatives that use it, as that of exp does.
     void read_result(term_id as) { read_result_ = as; }
     [[nodiscard]] element_type type_of(term_id term) const { return terms_[term].made.type(); }
-    /// Operand number `operand`.
+    /// The term of operand number `operand`.
     [[nodiscard]] term_id operand(std::size_t operand) const { return operands_[operand]; }
 
-    /// One more operand. Halves are terms of float.
+    /// Adds an operand and returns its term. Operands that are stored as halves are terms of float.
     EINPARALLEL_SELDOM term_id add_operand(element_type stored) {
         const element_type type = computed(stored);
         written made{{op_code::operand, type.kind, std::uint8_t(type.bytes)}, {}};
@@ -114,7 +114,7 @@ public:
         return add(std::move(made));
     }
 
-    /// @param from  of the types that op_code says
+    /// @param from  arguments, of the types that the operation takes
     EINPARALLEL_SELDOM term_id call(op_code code, element_type result, std::span<const term_id> from) {
         if (const std::optional<term_id> made = simplified(code, result, from)) {
             return *made;
@@ -130,14 +130,15 @@ public:
     term_id times(term_id x, term_id y) { return call(op_code::multiply, type_of(x), {x, y}); }
     term_id plus(term_id x, term_id y) { return call(op_code::add, type_of(x), {x, y}); }
     term_id scaled(double scale, term_id x) { return times(number(type_of(x), scale), x); }
-    /// What a derivative of the table says of terms, by their letters there. Its numbers have the type that is said.
+    /// The term that a text in the table of derivatives describes. `values` are terms for its letters. Its numbers have
+    /// type `type`.
     EINPARALLEL_INLINE term_id evaluated(std::string_view text, element_type type,
                                          std::span<const std::pair<char, term_id>> values);
 
-    /// By operand: g · ∂result/∂operand, of complex terms with the conjugate of that; none where it is 0. `g` is a term
-    /// of the result's type. Of equal arguments of max and min the first counts; where a term does not change but for
-    /// steps, as floor and comparisons, its derivative is 0.
-    /// @throws error that names what has no derivative
+    /// For each operand: g · ∂result/∂operand, with the conjugate of the derivative for complex terms; none where it is
+    /// 0. `g` is a term of the result's type. Of equal arguments of max and min, the first one has the derivative. A
+    /// term that changes in steps only, as floor and comparisons, has the derivative 0.
+    /// @throws error that names the term without derivative
     EINPARALLEL_SELDOM std::vector<std::optional<term_id>> gradients(term_id result, term_id g) {
         const std::vector<bool> reached = reached_from(result);
         std::vector<std::optional<term_id>> all(reached.size());
@@ -158,7 +159,7 @@ public:
         return list_of(operands_, [&](term_id term) { return term < all.size() ? all[term] : std::nullopt; });
     }
 
-    /// A term as a product of others.
+    /// A term as a product of a number and other terms.
     EINPARALLEL_SELDOM [[nodiscard]] factored_term factors_of(term_id term) const {
         factored_term made;
         if (const std::optional<std::complex<double>> value = value_of(term)) {
@@ -175,7 +176,7 @@ public:
         return made;
     }
 
-    /// scale · factors.
+    /// The term scale · factors.
     EINPARALLEL_SELDOM term_id product_of(const factored_term& product, element_type type) {
         term_id made = number(type, product.scale);
         for (const term_id factor : product.factors) {
@@ -184,7 +185,7 @@ public:
         return made;
     }
 
-    /// Operands that a term reads, ascending; and whether it is one.
+    /// Numbers of the operands that a term reads, ascending.
     EINPARALLEL_SELDOM [[nodiscard]] std::vector<std::size_t> operands_of(term_id term) const {
         const std::vector<bool> reached = reached_from(term);
         std::vector<std::size_t> read;
@@ -243,10 +244,10 @@ public:
 private:
     struct written {
         op_instruction made;
-        std::vector<term_id> from;            ///< arguments; of opaque ones what they are handed
-        row_call rows{};                      ///< none: the library's own
-        std::string name{};                   ///< of an opaque one
-        std::size_t operand = 0;              ///< its number
+        std::vector<term_id> from;            ///< arguments of a call
+        row_call rows{};                      ///< of a functor; empty for the library's own operations
+        std::string name{};                   ///< name of a functor
+        std::size_t operand = 0;              ///< number of an operand
         std::shared_ptr<const void> keeps{};  ///< the functor, where a derivative() made it
     };
 
@@ -292,7 +293,7 @@ private:
 
     std::vector<written> terms_;
     std::vector<term_id> operands_;
-    std::vector<element_type> stored_;  ///< of operands
+    std::vector<element_type> stored_;  ///< element types in which operands are stored
     term_id result_ = 0;
     std::optional<term_id> read_result_;
 };

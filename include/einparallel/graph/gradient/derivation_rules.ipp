@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a call makes, where it is no call.
+/// The simpler term that a call is equal to; none where it has to stay a call.
 EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, element_type result,
                                                                  std::span<const term_id> from) {
     const auto known = [&](std::size_t position) {
@@ -95,7 +95,8 @@ EINPARALLEL_SELDOM std::optional<term_id> derivation::simplified(op_code code, e
     }
 }
 
-/// What a text of the table says, of values by their letters. Numbers have the type that is said.
+/// The term that a text in the table describes: words in postfix order. `values` are terms for its letters. Its numbers
+/// have type `type`.
 EINPARALLEL_SELDOM term_id derivation::evaluated(std::string_view text, element_type type,
                                                  std::span<const std::pair<char, term_id>> values) {
     std::vector<term_id> stack;
@@ -120,7 +121,7 @@ EINPARALLEL_SELDOM term_id derivation::evaluated(std::string_view text, element_
     return stack.back();
 }
 
-/// g · ∂term/∂argument, by argument; none where there is nothing.
+/// g · ∂term/∂argument for each argument; none where it is 0.
 EINPARALLEL_SELDOM std::vector<std::optional<term_id>> derivation::through(term_id number, term_id g) {
     const written z = terms_[number];
     const element_type type = z.made.type();

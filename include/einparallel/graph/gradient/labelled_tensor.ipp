@@ -22,14 +22,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// scale · tensor, which is the same along labels that it lacks. No tensor: the scale alone.
+/// scale · tensor, which is constant along labels that it lacks. Without a tensor it is the number `scale`.
 struct labelled_tensor {
     std::shared_ptr<vertex> handle;
     std::vector<label_id> labels;
     std::complex<double> scale = 1;
 };
 
-/// A tensor with this value: of one element, to be read as any other one, or of rank 0.
+/// An input whose elements are this value. By default it has one dimension of extent 1, so that it can be read as a
+/// view; with empty `extents` it has rank 0.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, std::complex<double> value,
                                                          std::vector<index> extents = {1}) {
     std::shared_ptr<vertex> made;
@@ -45,7 +46,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> scalar_vertex(element_type element, s
     return made;
 }
 
-/// Names for the dimensions of a tensor as labels: those in the einsum that makes it; of an input "0", "1", ….
+/// Names of the labels that stand for the dimensions of a tensor: the names in the einsum that makes it; "0", "1", …
+/// for an input.
 EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of) {
     return list_of(first_labels(of.bounds.size()), [&](label_id dimension) {
         return of.form.output.empty() ? std::to_string(dimension)
@@ -53,18 +55,18 @@ EINPARALLEL_SELDOM std::vector<std::string> names_of_dimensions(const vertex& of
     });
 }
 
-/// The tensor, labelled with positions in a list of labels.
+/// The tensor with each of its labels replaced by the label's position in `labels`.
 EINPARALLEL_SELDOM labelled_tensor by_position(labelled_tensor tensor, const std::vector<label_id>& labels) {
     const auto position = [&](label_id label) { return label_id(find_in(labels, label) - labels.begin()); };
     return {std::move(tensor.handle), list_of(tensor.labels, position), tensor.scale};
 }
 
-/// Ranges of labels in a view.
+/// The range of each label: from 0 to below its extent.
 EINPARALLEL_SELDOM std::vector<interval> ranges_of(label_span labels, const std::vector<index>& extents) {
     return list_of(labels, [&](label_id label) { return interval{0, extents[std::size_t(label)]}; });
 }
 
-/// The same tensor with these labels, which are its own and others.
+/// The same tensor with these labels: its own and others, along which it is constant.
 EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, label_span labels,
                                              const std::vector<index>& extents) {
     if (equal_in(tensor.labels, labels, std::equal_to<>())) {
@@ -77,7 +79,7 @@ EINPARALLEL_SELDOM labelled_tensor broadcast(const labelled_tensor& tensor, labe
             tensor.scale};
 }
 
-/// What a vertex's kernel reads as an operand.
+/// The tensor or view that the kernel of a vertex reads as one operand, with its labels.
 EINPARALLEL_SELDOM labelled_tensor read_of(const vertex& made, const operand_read& read) {
     if (read.at.is_plain()) {
         return {made.operands[read.operand], read.labels};

@@ -17,14 +17,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What is added to the gradient of an operand: of `reader`, where it reads that, with labels of the read.
+/// A term that is added to the gradient of an operand. The operand is the one that `reader` reads by `read`, and the
+/// term has labels of `reader`.
 struct read_gradient {
     const vertex* reader;
     operand_read read;
     labelled_tensor term;
 };
 
-/// exp(x − max x) / Σ exp(x − max x), of which all but x is on the way: y · (g − Σ g · y).
+/// The gradient of a softmax y = exp(x − max x) / Σ exp(x − max x) by x: y · (g − Σ g · y). It skips the intermediate
+/// vertices. Empty where the vertex is no softmax.
 EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared_ptr<vertex>& made,
                                                                const labelled_tensor& gradient) {
     const auto code_of = [](const vertex& of) {
@@ -56,7 +58,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> softmax_gradient(const std::shared
     return {{&exponentials, exponentials.form.listed_reads()[0], std::move(x)}};
 }
 
-/// Running sums the other way round.
+/// The gradient of running sums: running sums of `gradient` in the opposite direction. That of running products is made
+/// of such sums.
 EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared_ptr<vertex>& made,
                                                                const labelled_tensor& gradient) {
     const running_work& sums = *made->work->as<running_work>();
@@ -100,7 +103,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     if (sums.by == reduction::sum) {
         return {{made.get(), read, summed_backwards(statement, g)}};
     }
-    // Products: what is behind the first zero does not depend on what is before it, or on that alone.
+    // Products: results behind the first zero change with this zero alone, those behind the second one with nothing.
     const auto chosen = [&](term_id count, double what, term_id value) {
         const term_id is = terms.call(op_code::equal, element_type_of<bool>(), {count, terms.number(type, what)});
         return terms.call(op_code::choice, type, {is, value, terms.number(type, 0)});
@@ -124,10 +127,10 @@ EINPARALLEL_SELDOM std::vector<read_gradient> running_gradient(const std::shared
     return {{made.get(), read, statement.sum(term, labels, {})}};
 }
 
-/// Names of labels and positions: those of the indices last.
+/// The labels of a selection, renumbered so that the positions, which the indices name, come last.
 struct selection_labels {
     std::vector<std::string> names;
-    std::vector<label_id> numbers;  ///< by label of the vertex
+    std::vector<label_id> numbers;  ///< new number of each label of the vertex
     std::vector<index> extents;
 };
 EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std::size_t indices) {
@@ -148,7 +151,7 @@ EINPARALLEL_SELDOM selection_labels labels_of_selection(const vertex& made, std:
     return all;
 }
 
-/// Σ x · [token = v]: the same with x and the result exchanged.
+/// The gradient of Σ x · [token = v]: a selection, too, in which x and the result are exchanged.
 EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& made, const labelled_tensor& gradient) {
     select_work work = *made.work->as<select_work>();
     if (is_half_type(work.element)) {
@@ -202,7 +205,7 @@ EINPARALLEL_SELDOM std::vector<read_gradient> selection_gradient(const vertex& m
     return gradients;
 }
 
-/// An element by its rank: to where it stands.
+/// The gradient of elements that are chosen by their rank. It goes to the positions of these elements.
 EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, const labelled_tensor& gradient) {
     const std::vector<operand_read> reads = made.form.listed_reads();
     const std::vector<label_id>& out = made.form.output;
@@ -232,7 +235,8 @@ EINPARALLEL_SELDOM std::vector<read_gradient> rank_gradient(const vertex& made, 
     return gradients;
 }
 
-/// By the gradient of a vertex, which has the vertex's labels. None where the vertex is ⊕ over ⊗.
+/// The terms that a vertex adds to the gradients of its operands. `gradient` is that of the vertex, with the vertex's
+/// labels. None where the vertex is ⊕ over ⊗.
 EINPARALLEL_SELDOM std::optional<std::vector<read_gradient>> row_gradients(const std::shared_ptr<vertex>& made,
                                                                            const labelled_tensor& gradient) {
     if (made->work->as<select_work>() != nullptr) {

@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Without what is read instead of it, and where the read's own conditions do not hold.
+/// `made`, but 0 where one of the reads `before` replaces `read`, and where the conditions of `read` do not hold.
 EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_read& read,
                                           std::span<const operand_read* const> before,
                                           const std::vector<index>& extents, element_type element) {
@@ -42,17 +42,17 @@ EINPARALLEL_SELDOM labelled_tensor masked(labelled_tensor made, const operand_re
     return seen_at(made, std::move(at), extents);
 }
 
-/// The indices along one dimension: a function of labels less `lowest`, or of that over several dimensions which it
-/// runs through, row-major, this one's.
+/// The indices along one dimension: a function of labels, minus `lowest`. Where the function runs through several
+/// dimensions in row-major order, they are the indices along one of these.
 struct dimension_indices {
     index_function function;
     index lowest = 0;
     index behind = 1;  ///< elements of the dimensions behind this one
-    index extent = 0;  ///< of this one; 0: there is no other
-    index all = 0;     ///< elements of all of them: what is outside is taken to the nearest one
+    index extent = 0;  ///< extent of this dimension; 0: it is the only one
+    index all = 0;     ///< elements of all of them: indices outside become the nearest one
 };
 
-/// An integer tensor of them.
+/// An integer tensor of these indices.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const dimension_indices& along, label_span labels,
                                                           const std::vector<index>& extents) {
     const std::vector<index> steps = list_of(
@@ -74,7 +74,8 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> indices_vertex(const dimension_indice
                         element_type_of<index>(), std::make_shared<function_source>("index", write));
 }
 
-/// Where no label can be solved for, through integer tensors of the indices.
+/// Adds `made` into a tensor like `tensor`, through integer tensors of the indices. This serves functions that cannot
+/// be solved for the labels.
 EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, const term_statement& statement,
                                                    const vertex& tensor, const affine_map& map) {
     const std::vector<index_function>& left = map.functions;
@@ -138,8 +139,8 @@ EINPARALLEL_SELDOM labelled_tensor through_indices(const labelled_tensor& made, 
     return is_all ? summed : seen_at(summed, back, tensor.bounds);
 }
 
-/// Σ of the term, summed over `space` but for labels of the read: what it adds to the gradient of `tensor`, with
-/// numbers of its dimensions as labels. @param before  reads that replace this one where they are inside
+/// What a term adds to the gradient of `tensor`: Σ of the term over the labels of `space` that `read` lacks. The labels
+/// of the result are numbers of the tensor's dimensions. @param before  reads that replace `read` where they are inside
 EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id term, const vertex& tensor,
                                              const operand_read& read, std::span<const operand_read* const> before,
                                              const std::vector<label_id>& space) {
@@ -169,7 +170,7 @@ EINPARALLEL_SELDOM labelled_tensor scattered(term_statement statement, term_id t
     const bool is_product =
         all_in(factors, [&](term_id factor) { return statement.terms().as_operand(factor).has_value(); });
     if (!row.empty() || strides || !is_product || factors.empty() || is_masked) {
-        // Labels that decide whether the tensor is read are summed once that is known.
+        // Labels that decide whether the tensor is read are summed after the term was masked by them.
         std::vector<label_id> kept = own;
         append_new(kept, labels_in(read.at.where));
         for_each_in(before, [&](const operand_read* other) { append_new(kept, other->at.labels()); });

@@ -21,12 +21,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct shift {
     double adds = 0;
     double grows = 0;
-    std::vector<label_id> labels{};  ///< c's, by dimension; of a tensor its own dimensions
+    std::vector<label_id> labels{};  ///< labels of c's dimensions; in a tensor, numbers of its dimensions
 
     [[nodiscard]] bool is_none() const { return adds == 0 && grows == 0; }
 };
 
-/// How the result of an instruction is shifted where its arguments are; none where it changes in another way.
+/// The shift of an instruction's result, from the shifts of its arguments; none where it changes in another way.
 EINPARALLEL_SELDOM std::optional<shift> shift_through(op_code code, const shift& a, const shift& b) {
     if (a.is_none() && b.is_none()) {
         return shift{};
@@ -63,7 +63,8 @@ EINPARALLEL_SELDOM std::optional<shift> shift_through(op_code code, const shift&
     }
 }
 
-/// That of a vertex's elements, by those of its operands.
+/// The shift of a vertex's elements, where those of its operands are shifted as `known` says; none where they change in
+/// another way.
 EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
                                                  const std::unordered_map<const vertex*, shift>& known) {
     const std::vector<operand_read> reads = made.form.listed_reads();
@@ -108,8 +109,8 @@ EINPARALLEL_SELDOM std::optional<shift> shift_of(const vertex& made,
     return all;
 }
 
-/// Whether it follows from the operations alone that the last vertex is the same whatever is added to an element of
-/// `of`, as in log Σ exp(x − m) + m. `order`: vertices that are made of others, operands first.
+/// True where the operations alone show that the last vertex stays the same, whatever is added to an element of `of`.
+/// An example is m in log Σ exp(x − m) + m. `order`: vertices that are made of others, operands first.
 EINPARALLEL_SELDOM bool cancels(const vertex& of, std::span<const std::shared_ptr<vertex>> order) {
     std::unordered_map<const vertex*, shift> known{{&of, {1, 0, first_labels(of.bounds.size())}}};
     for (const std::shared_ptr<vertex>& each : order) {

@@ -26,14 +26,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Rows of the calls in a vertex's ⊗, where they are known.
+/// The rows of the calls in a vertex's ⊗; none where its kernel does not tell them.
 EINPARALLEL_SELDOM std::span<const row_call> calls_of(const vertex& made) {
     const auto* const joins = made.work->as<join_work>();
     return joins == nullptr ? std::span<const row_call>()
                             : std::span<const row_call>(joins->calls.begin(), joins->calls.size());
 }
 
-/// The kernel of Σ scale · x · y · …
+/// The kernel that computes Σ scale · x · y · …
 EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type type, std::complex<double> scale,
                                                                    std::span<const element_type> operands) {
     std::shared_ptr<const kernel> made;
@@ -47,10 +47,11 @@ EINPARALLEL_SELDOM std::shared_ptr<const kernel> product_kernel_of(element_type 
     return made;
 }
 
-/// Operand number r of the terms is number r of the statement. A label's extent is that of all operands that have it.
+/// Terms of labelled tensors, of which vertices can be made. Operand r of the terms is operand r of the statement. A
+/// label has the same extent in all operands.
 class term_statement {
 public:
-    /// Of labels with these names and extents. `keeps`: whose functors the terms refer to.
+    /// A statement over labels with these names and extents. `keeps`: owns the functors that the terms refer to.
     term_statement(std::vector<std::string> names, std::vector<index> extents, derivation terms = {},
                    std::shared_ptr<const kernel> keeps = nullptr)
         : names_(std::move(names)), extents_(std::move(extents)), terms_(std::move(terms)), keeps_{std::move(keeps)} {}
@@ -60,20 +61,20 @@ public:
     [[nodiscard]] const std::vector<index>& extents() const { return extents_; }
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-    /// One more label.
+    /// Adds a label and returns it.
     label_id add_label(std::string name, index extent) {
         names_.push_back(std::move(name));
         extents_.push_back(extent);
         return label_id(names_.size() - 1);
     }
 
-    /// What operand number `operand` of the terms is.
+    /// Sets the tensor that is operand number `operand` of the terms.
     void set_operand(std::size_t operand, labelled_tensor tensor) {
         operands_.resize(std::max(operands_.size(), operand + 1));
         operands_[operand] = std::move(tensor);
     }
 
-    /// One more operand, as a term: its scale is a factor.
+    /// Adds an operand, unless the statement has it, and returns its term. The operand's scale is a factor of the term.
     EINPARALLEL_SELDOM term_id add(const labelled_tensor& operand, element_type type) {
         const term_id scale = terms_.number(computed(type), operand.scale);
         if (operand.handle == nullptr) {
@@ -91,7 +92,7 @@ public:
         return terms_.times(scale, terms_.operand(number));
     }
 
-    /// The same as what makes it, where each element is a term of others' elements.
+    /// The same, but an operand whose elements are each a term of other tensors' elements is replaced by this term.
     EINPARALLEL_SELDOM term_id add_made(const labelled_tensor& operand, element_type type) {
         const std::shared_ptr<vertex>& made = operand.handle;
         const std::vector<label_id>& out = made->form.output;
@@ -113,8 +114,8 @@ public:
                             terms_.insert(made->work->program(), calls_of(*made), read));
     }
 
-    /// The term, summed over these labels, with labels among `kept` in the order of these: products as contractions,
-    /// and what does not depend on a label outside of the sum over it.
+    /// The term, summed over the labels `summed`. The result has the labels of `kept` that the term depends on, in this
+    /// order. Products become contractions. Factors that depend on no summed label are multiplied after the sum.
     EINPARALLEL_SELDOM labelled_tensor sum(term_id term, label_span kept, label_span summed) {
         const element_type type = terms_.type_of(term);
         factored_term all = terms_.factors_of(term);
@@ -134,7 +135,7 @@ public:
         return product(terms_.factors_of(made), type, kept, {});
     }
 
-    /// ⊕ of the term as a vertex with these labels, each of which it has.
+    /// A vertex that is ⊕ of the term. Its labels are `out`, and the term depends on each of them.
     EINPARALLEL_SELDOM std::shared_ptr<vertex> reduce(term_id term, reduction by, label_span out) const {
         written_term written = terms_.write(term, by);
         written.keeps.insert(written.keeps.end(), keeps_.begin(), keeps_.end());
@@ -144,7 +145,7 @@ public:
                                      std::move(written.keeps)));
     }
 
-    /// scale · Σ of the product of these operands as a vertex with these labels.
+    /// A vertex that is scale · Σ of the product of the operands `read`. Its labels are `out`.
     EINPARALLEL_SELDOM std::shared_ptr<vertex> contract(label_span out, std::span<const std::size_t> read,
                                                         element_type type, std::complex<double> scale) const {
         const std::vector<std::string_view> names = views_of_names();
@@ -201,7 +202,7 @@ private:
             same.scale = product.scale;
             return same;
         }
-        // A factor that is to be computed is computed first, where that is less often.
+        // A factor that is no operand is computed first, where it depends on fewer labels than the product.
         for (std::size_t number = 0; sums && number < product.factors.size(); ++number) {
             const std::vector<label_id> own = labels_of(product.factors[number]);
             if (own.size() < labels.size() && !terms_.as_operand(product.factors[number])) {
@@ -241,7 +242,7 @@ private:
     std::vector<std::shared_ptr<const void>> keeps_;
 };
 
-/// The same as a tensor with a dimension for each of these labels that is no view.
+/// A copy of a tensor that is no view, and has a dimension for each of these labels.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor, const std::vector<std::string>& names,
                                                   const std::vector<index>& extents, label_span labels) {
     const element_type element = computed(tensor.handle->element);
@@ -250,20 +251,22 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> copied(const labelled_tensor& tensor,
     return copy.contract(labels, std::array{std::size_t(0)}, element, tensor.scale);
 }
 
-/// The same with a dimension of extent 1 instead of none, to be read under conditions.
+/// The tensor itself, or where it has rank 0, a copy with one dimension of extent 1, which can be read under
+/// conditions.
 EINPARALLEL_SELDOM labelled_tensor with_dimension(const labelled_tensor& tensor) {
     return tensor.handle->bounds.empty()
                ? labelled_tensor{copied({tensor.handle, {}}, {"0"}, {1}, first_labels(1)), {}, tensor.scale}
                : tensor;
 }
 
-/// A tensor that is read at a map of labels, and as 0 where this is outside or its conditions do not hold.
+/// A view of a tensor at a map of labels. It is 0 where the map lies outside of the tensor, or its conditions do not
+/// hold.
 EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, affine_map at,
                                            const std::vector<index>& extents) {
     const labelled_tensor tensor = with_dimension(of);
     at.bounds = tensor.handle->bounds;
     at.functions.resize(at.bounds.size());
-    if (tensor.handle->is_view()) {  // which is within another tensor
+    if (tensor.handle->is_view()) {  // the view must lie inside of its tensor, too
         const std::vector<index_function> inside = at.inside();
         at.where.insert(at.where.begin(), inside.begin(), inside.end());
     }
@@ -275,7 +278,7 @@ EINPARALLEL_SELDOM labelled_tensor seen_at(const labelled_tensor& of, affine_map
     return {view_vertex(tensor.handle, at, labels, ranges, zeros), labels, tensor.scale};
 }
 
-/// The same as a tensor like `of` that is no view, of a term labelled with numbers of dimensions.
+/// A term, labelled with numbers of dimensions, as a tensor with the extents of `of` that is no view.
 EINPARALLEL_SELDOM std::shared_ptr<vertex> whole_tensor(labelled_tensor term, const vertex& of) {
     const std::vector<label_id> all = first_labels(of.bounds.size());
     if (term.handle != nullptr && term.labels == all && term.scale == 1.0 && !term.handle->is_view()) {
