@@ -12,18 +12,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Row-major, without gaps.
+/// True where the elements lie in row-major order without gaps.
 EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides);
 
-/// Several indices of the block have one address: it cannot be written element by element. Where the search is given
-/// up, as of overlap, also said where none are.
+/// True where several indices of the block have one address, so that it cannot be written element by element. Also true
+/// where the search is given up, as in overlap().
 EINPARALLEL_INLINE bool overlaps_itself(index_span extents, const index* strides);
 
 /// Throws where a statement or einsum cannot read a block.
 EINPARALLEL_INLINE void check_readable(const strided_block& block);
 
-/// Some byte is in both blocks. Of b counts what is read with its labels. Also said where the search is given up: among
-/// strides of several dimensions that have nothing to do with each other, not those of views of one array.
+/// True where some byte is in both blocks. Of `b`, only the elements count that are read with its labels. Also true
+/// where the search is given up: this happens with unrelated strides of several dimensions, not with views of one
+/// array.
 EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

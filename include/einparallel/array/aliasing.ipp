@@ -47,13 +47,13 @@ EINPARALLEL_INLINE bool is_dense(index_span extents, const index* strides) {
     return true;
 }
 
-/// The multiples 0, 1, …, most of a positive stride.
+/// The multiples of a positive stride by 0, 1, …, most.
 struct multiples {
     index stride;
     index most;
 };
 
-/// The sums of a multiple of each of some strides, which descend.
+/// All sums of one multiple of each stride. The strides are kept in descending order.
 class stride_sums {
 public:
     EINPARALLEL_INLINE void add(index stride, index most) {
@@ -70,8 +70,8 @@ public:
         }
     }
 
-    /// True where some sum lies in [low, high], or where too many were tried to tell. Only many unrelated strides take
-    /// so many tries; views of one array take a few.
+    /// True where some sum lies in [low, high], or where the search is given up after too many tries. Only many
+    /// unrelated strides take so many tries; views of one array take a few.
     EINPARALLEL_INLINE [[nodiscard]] bool reach(index low, index high) const {
         int tries = 20000;
         return reach({all_.data(), all_.size()}, low, high, tries);
@@ -126,8 +126,8 @@ private:
         return false;
     }
 
-    /// The same for two strides, where these and the range are multiples of `step`. It looks at the remainders of
-    /// multiples of the large stride by the small one.
+    /// Like reach() above, for two strides; the strides, `low` and `high` are multiples of `step`. It examines the
+    /// remainders of multiples of the large stride modulo the small one.
     EINPARALLEL_INLINE static bool reach(multiples large, multiples small, index step, index low, index high) {
         const index first = std::max<index>(quotient_above(low - small.stride * small.most, large.stride), 0);
         const index modulus = small.stride / step;
@@ -137,7 +137,8 @@ private:
         return ahead >= 0 && first + ahead <= std::min(high / large.stride, large.most);
     }
 
-    /// The least x >= 0 with low <= factor · x mod modulus <= high, or −1, as Euclid divides. @pre high < modulus
+    /// The least x >= 0 with low <= (factor · x) mod modulus <= high, or −1 if there is none. It works like Euclid's
+    /// algorithm. @pre high < modulus
     EINPARALLEL_INLINE static index first_between(index factor, index modulus, index low, index high) {
         if (low == 0 || factor == 0) {
             return low == 0 ? 0 : -1;
@@ -160,12 +161,12 @@ EINPARALLEL_INLINE bool overlaps_itself(index_span extents, const index* strides
     if (is_dense(extents, strides) || element_count(extents) == 0) {
         return false;
     }
-    stride_sums inner;  // the distance of two indices along the dimensions behind
+    stride_sums inner;  // distances in memory of two indices along the later dimensions
     index middle = 0;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
         const index most = extents[dimension] - 1;
         const index stride = std::abs(strides[dimension]);
-        if (most > 0 && stride <= middle) {  // along this one they differ by a stride or more
+        if (most > 0 && stride <= middle) {  // along this dimension they differ by one stride or more
             stride_sums sums = inner;
             sums.add(stride, most - 1);
             if (sums.reach(middle - stride, middle - stride)) {
@@ -201,7 +202,7 @@ EINPARALLEL_INLINE bool overlap(const strided_block& a, const strided_block& b) 
         }
     }
     if (b.joined != nullptr ||
-        !b.labels.empty()) {  // what is read: each block of it, and the diagonal of dimensions with one label
+        !b.labels.empty()) {  // only what is read counts: each block, and the diagonal of dimensions with one label
         small_vector<index, 16> extents;
         for (std::size_t dimension = 0; dimension < b.labels.size(); ++dimension) {
             if (const label_id label = b.labels[dimension]; label != no_label) {

@@ -23,10 +23,10 @@
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
-/// What a list of no extents holds.
+/// The element type of an empty list of extents.
 struct no_extent {};
 
-/// Braces within braces.
+/// Initializer lists of T, nested to depth Rank.
 template <class T, std::size_t Rank>
 struct nested : std::type_identity<std::initializer_list<typename nested<T, Rank - 1>::type>> {};
 template <class T>
@@ -37,7 +37,7 @@ using nested_list = typename nested<T, Rank>::type;
 template <class T, std::size_t Rank>
 using row_of = nested_list<T, (Rank > 0 ? Rank - 1 : 0)>;
 
-/// The extents of nested lists, as the first list of each depth has them.
+/// Writes the extents of nested lists to `extents`: for each depth, the length of its first list.
 template <class T, std::size_t Rank>
 void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]] index* extents) {
     if constexpr (Rank > 0) {
@@ -48,7 +48,8 @@ void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]
     }
 }
 
-/// Copies nested lists to dense memory; returns what follows. Throws where the lists of a depth differ in length.
+/// Copies nested lists to dense memory from `next` on. Returns the address behind the last element. Throws where the
+/// lists of a depth differ in length.
 template <class T, std::size_t Rank>
 T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* extents, T* next) {
     if constexpr (Rank == 0) {
@@ -64,8 +65,9 @@ T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* exten
 }
 }  // namespace EINPARALLEL_DETAIL
 
-/// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
-/// copies the elements. An array of rank 0 holds one element.
+/// A tensor that owns its elements. They are dense, row-major and aligned to a cache line. New elements are zero; all
+/// threads write those of a large array. Value semantics: a copy copies the elements. An array of rank 0 holds one
+/// element.
 template <class T, std::size_t Rank>
 class array {
     static_assert(detail::is_element<T>,
@@ -75,18 +77,19 @@ public:
     using value_type = T;
     static constexpr std::size_t rank = Rank;
 
-    /// No elements; one for rank 0.
+    /// An array without elements, or with one zero if Rank is 0.
     array() { reserve(); }
 
-    /// ep::array<double, 2> A({m, k}): any mix of integral types in the braces. A negative extent is an ep::error.
+    /// An array with these extents: ep::array<double, 2> A({m, k}). The braces may mix integral types. Throws ep::error
+    /// for a negative extent.
     template <std::size_t Count>
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::array: the number of extents differs from the rank");
         reserve();
     }
-    /// Rank 0: `ep::array<double, 0> s({})`.
+    /// An array of rank 0: `ep::array<double, 0> s({})`.
     explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { reserve(); }
-    /// From extents in a std::array. A template, so that a braced list never means this one.
+    /// An array with extents from a std::array. (A template, so that a braced list never selects this constructor.)
     template <detail::NumberArray Extents>
     explicit array(const Extents& extents, detail::first_elements are = detail::first_elements::zeros)
         : extents_(detail::listed_extents<Rank>(extents)) {
@@ -94,8 +97,8 @@ public:
         reserve(are);
     }
 
-    /// The elements themselves, in two to eight rows: ep::array<double, 2> A{{1, 2}, {3, 4}}. (One list is extents.)
-    /// Rows of different lengths are an ep::error.
+    /// An array with these elements, in two to eight rows: ep::array<double, 2> A{{1, 2}, {3, 4}}. (A single list gives
+    /// extents.) Throws ep::error for rows of different lengths.
     array(const detail::row_of<T, Rank>& first, const detail::row_of<T, Rank>& second,
           const detail::row_of<T, Rank>& third = {}, const detail::row_of<T, Rank>& fourth = {},
           const detail::row_of<T, Rank>& fifth = {}, const detail::row_of<T, Rank>& sixth = {},
@@ -112,7 +115,7 @@ public:
             next = detail::flatten<T, Rank - 1>(rows[std::size_t(row)], &extents_[1], next);
         }
     }
-    /// ep::array<double, 1> x{1, 2, 3}, of two elements and more.
+    /// An array with these elements, two or more: ep::array<double, 1> x{1, 2, 3}.
     template <detail::Scalar... Numbers>
     array(Numbers... elements) requires(Rank == 1 && sizeof...(Numbers) >= 2) : extents_{sizeof...(Numbers)} {
         reserve(detail::first_elements::unwritten);
@@ -127,13 +130,13 @@ public:
     /// Takes the elements; the other array has none afterwards.
     array(array&& other) noexcept
         : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
-    /// Takes extents and elements, those of an rvalue or a copy; the array's own ones go.
+    /// Assigns extents and elements: takes those of an rvalue, or copies them. The old elements are freed.
     array& operator=(array other) noexcept {
         extents_ = std::exchange(other.extents_, {});
         elements_ = std::move(other.elements_);
         return *this;
     }
-    /// What labels should stand beside: refused.
+    /// An expression assigned to an array without labels does not compile.
     template <Expression E>
     array& operator=(const E& /*right*/) {
         static_assert(detail::is_refused<E>,
@@ -142,9 +145,9 @@ public:
     }
     ~array() = default;
 
-    /// The first element; row-major, aligned to a cache line.
+    /// The address of the first element, aligned to a cache line. The elements are row-major.
     [[nodiscard]] T* data() { return static_cast<T*>(elements_.get()); }
-    /// The same for reading.
+    /// Like the function above, for reading only.
     [[nodiscard]] const T* data() const { return static_cast<const T*>(elements_.get()); }
     /// Number of elements; 0 for an array that was moved from.
     [[nodiscard]] index size() const { return elements_.get() == nullptr ? 0 : detail::element_count(extents_); }
@@ -152,23 +155,23 @@ public:
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
     /// Extents of all dimensions.
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
-    /// Row-major, in elements.
+    /// Strides of the dimensions, in elements. They are row-major.
     [[nodiscard]] std::array<index, Rank> strides() const { return detail::row_major(extents_); }
 
-    /// One element, by indices; or with labels an operand or the left-hand side of an einsum. Labels on an rvalue move
+    /// With indices: one element. With labels: an operand, or the left-hand side of an einsum. Labels on an rvalue move
     /// the array into the expression.
     template <class... Indices>
         requires detail::addresses<Rank, Indices...>
     decltype(auto) operator()(const Indices&... indices) & {
         return detail::access<T, Rank>(data(), extents_, strides(), this, indices...);
     }
-    /// The same for reading.
+    /// Like the function above, for reading only.
     template <class... Indices>
         requires detail::addresses<Rank, Indices...>
     decltype(auto) operator()(const Indices&... indices) const& {
         return detail::access<const T, Rank>(data(), extents_, strides(), nullptr, indices...);
     }
-    /// The same of a temporary.
+    /// Like the function above, for a temporary array.
     template <class... Indices>
         requires detail::addresses<Rank, Indices...>
     auto operator()(const Indices&... indices) && {
@@ -178,7 +181,7 @@ public:
         return detail::owned_access<T>(first, shape, std::move(owner), indices...);
     }
 
-    /// Other arguments: refused.
+    /// Other arguments do not compile.
     template <class... Indices>
         requires(!detail::addresses<Rank, Indices...>)
     detail::other_access<Rank, Indices...>
@@ -186,14 +189,14 @@ public:
 
     /// The element of an array of rank 0.
     [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }
-    /// The same for reading.
+    /// Like the function above, for reading only.
     [[nodiscard]] const T& value() const requires(Rank == 0) { return *data(); }
     /// The element of an array of rank 0: `double(s)`.
     [[nodiscard]] explicit operator T() const requires(Rank == 0) { return value(); }
 
     /// A view of all elements.
     operator view<T, Rank>() { return {data(), extents_, strides()}; }
-    /// The same for reading.
+    /// Like the function above, for reading only.
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
@@ -213,10 +216,10 @@ private:
     detail::lines_owner elements_;
 };
 
-/// ep::view(array): all elements.
+/// ep::view(array): a view of all elements.
 template <class T, std::size_t Rank>
 view(array<T, Rank>&) -> view<T, Rank>;
-/// The same for reading.
+/// ep::view(const array): a view of all elements, for reading.
 template <class T, std::size_t Rank>
 view(const array<T, Rank>&) -> view<const T, Rank>;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a statement on arrays knows of its leaves, and what stands for those that wait for extents: ep::iota, operands
-// at functions of labels and at indices that are data.
+// For statements on arrays: what is known of their leaves, and what replaces leaves that wait for extents: ep::iota,
+// and operands at functions of labels or at indices that are data.
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/operand.hpp>
@@ -28,7 +28,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a statement on arrays knows of its leaves, and makes of ep::iota and of functions of labels.
+/// The `Source` of resolution for statements on arrays: what is known of leaves, and what replaces ep::iota and
+/// operands at functions of labels.
 struct array_leaves {
     static constexpr bool rebinds = false;
 
@@ -85,7 +86,7 @@ struct array_leaves {
                        [](interval range) { return range.size(); });
         return operand;
     }
-    /// The name of a dimension in sentences.
+    /// The name of a dimension in errors.
     static std::string name_of(const auto& /*held*/, std::size_t dimension) {
         return "dimension " + std::to_string(dimension);
     }
@@ -112,7 +113,7 @@ struct array_leaves {
     static strided_block block_of(const leaf<Operand, Labels>& node) {
         return {handle_of(node.operand), Found::ids::template ids<Labels>};
     }
-    /// Reads at indices that are data.
+    /// Reads elements at indices that are data into `output`.
     template <class Found, class Operand, class Labels>
     static void gather(const Found& found, const leaf<Operand, Labels>& node, const strided_block& output,
                        write_mode mode, growth grow) {

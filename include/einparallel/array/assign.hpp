@@ -55,7 +55,7 @@ template <class Leaf>
 inline constexpr bool is_joined_leaf = requires {
     &Leaf::operand_type::joined;
 };
-/// Some operand is joined.
+/// True where some operand is joined of several blocks of memory.
 template <class E>
 inline constexpr bool has_joined =
     []<class... Leaves>(type_list<Leaves...> /*all*/) { return (is_joined_leaf<Leaves> || ...); }(leaves_t<E>{});
@@ -64,7 +64,7 @@ template <class Statement, class Out, class E>
 inline constexpr bool is_elementwise = E::is_flat && !has_joined<E> && !Statement::template aggregates<E> &&
                                        has_elements<E> && !is_product<Statement, Out, E> && E::leaf_count <= 64;
 
-/// A bit for each leaf, set where it is the last one of its term.
+/// One bit for each leaf. It is set for the last leaf of each term.
 template <class E>
 inline constexpr std::uint64_t ends_of_terms = E::leaf_count == 0 ? 0 : std::uint64_t{1} << (E::leaf_count - 1);
 template <class Sign, class... Terms>
@@ -76,7 +76,7 @@ inline constexpr std::uint64_t ends_of_terms<join_node<Sign, Terms...>> = [] {
     return ends;
 }();
 
-/// Leaves as operands, whatever the statement is that has these label ids.
+/// Lists leaves as operands. Its type depends on the label ids of a statement, not on the statement.
 template <class Ids>
 struct block_list {
     strided_block* next;
@@ -104,12 +104,12 @@ template <class Out, class Statement, class E>
 
 // --- products of arrays, views and numbers: one value, one call
 
-/// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
-/// labels missing on the left.
+/// True for a statement of one term that is a product, of type Out, of arrays, views and numbers. If it is summed, then
+/// over all labels that are missing on the left.
 template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
-    // More than two factors are of one type, which others become on the way.
+    // More than two factors must all have one type; others would first have to be converted.
     constexpr bool reads_others = []<class... T>(type_list<T...> /*leaves*/) {
         return (!std::is_same_v<T, Out> || ...);
     }(typename leaf_types<E>::type{});
@@ -120,7 +120,7 @@ inline constexpr bool is_one_product = [] {
 
 // --- execution
 
-/// The same vertex by vertex. T: the statement's type.
+/// Computes `right` into the output, one vertex after the other. T is the type of the statement.
 template <assignment How, class Out, class T, class Statement, class E>
 void execute_in_steps(const strided_block& output, const E& right, growth grow) {
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, listed_leaves<Statement>(right),
@@ -131,7 +131,7 @@ void execute_in_steps(const strided_block& output, const E& right, growth grow) 
     write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
     if constexpr (How == assignment::set && is_alone<Statement, Out, E>) {
         lower.template vertex_of<Out>(mode, right);
-    } else if constexpr (!std::is_same_v<T, Out>) {  // rounded once: what the terms make is added up before
+    } else if constexpr (!std::is_same_v<T, Out>) {  // the terms are added up first, so that the sum is rounded once
         lower.template reduce<Out>(mode, op::sum, with_sign<subtracts>(elementwise_terms<Statement, true>(right)),
                                    Statement::left_labels);
     } else {
@@ -151,7 +151,7 @@ void execute_in_steps(const strided_block& output, const E& right, growth grow) 
     }
 }
 
-/// Computes `right`, of the type T, into the output. `How` says what happens to the elements that are there.
+/// Computes `right`, of the type T, into the output. `How` says what happens to the old elements of the output.
 template <assignment How, class Out, class T, class LeftLabels, class E>
 void execute_typed(const strided_block& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
@@ -181,11 +181,11 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
     }
 }
 
-/// What is added is not rounded before: Z += x is Z = Z + x.
+/// True where Z += x is computed as Z = Z + x, so that x is not rounded before it is added.
 template <class Out, class E>
 inline constexpr bool adds_in_one = !is_number<Out> && !std::is_same_v<statement_type<Out, E>, Out>;
 
-/// to(labels) = from(labels).
+/// Assigns all elements: to(labels) = from(labels).
 template <class To, class From>
 void assign_elements(To&& to, const From& from) {
     [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*dimensions*/) {
@@ -194,17 +194,18 @@ void assign_elements(To&& to, const From& from) {
     (std::make_index_sequence<From::rank>());
 }
 
-/// A labelled array or view: an operand, and what an einsum can be assigned to.
+/// A labelled array or view. It is an operand, and an einsum can be assigned to it.
 template <class T, class Operand, class Labels>
 class target
     : public written_leaf<target<T, Operand, Labels>, T, leaf<Operand, Labels>, array<T, Operand::rank>, false> {
 public:
-    /// @param grows  the array, where it may take the extents of what is assigned to it
+    /// @param grows  the array, if it may take its extents from the right-hand side; else null
     explicit target(Operand held, array<T, Operand::rank>* grows = nullptr)
         : target::written_leaf(typename target::node(std::move(held)), grows) {}
 
     using target::written_leaf::operator=;
-    /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
+    /// Computes the right-hand side into the elements. An array without elements takes its extents from the right-hand
+    /// side.
     template <assignment How, class E>
     void take(const E& right) const {
         if constexpr (has_selections<Labels, E>) {
@@ -219,7 +220,7 @@ public:
                 write_selected<How>(found, right);
             } else if constexpr (waits<Operand>) {
                 write_at<How>(found, right);
-            } else if (const strided_block all = handle_of(this->operand);  // a section, where read elsewhere, too
+            } else if (const strided_block all = handle_of(this->operand);  // a section, if read at functions, too
                        !lacks_extents(all) && found.template extents_of<Labels>() != this->operand.extents) {
                 write_at<How>(found, right);
             } else if constexpr (is_selection<E> && std::is_same_v<typename E::value_type, T> &&
@@ -240,7 +241,7 @@ public:
     }
 
 private:
-    /// Writes all elements, of an array that may take its extents from the right-hand side.
+    /// Writes all elements. An array without elements may take its extents from the right-hand side.
     template <assignment How, class Write>
     void write_all(const Write& write) const {
         Operand output = this->operand;
@@ -254,7 +255,7 @@ private:
         }
     }
 
-    /// Adds to the elements at indices that are data, or replaces them.
+    /// Adds `right` to the elements at indices that are data, or replaces them by it.
     template <assignment How, class Found, class E>
     void write_selected(const Found& found, const E& right) const {
         using Read = decltype(labels_among<typename E::labels>(Labels{}));
@@ -271,7 +272,7 @@ private:
                              };
                              if constexpr (std::is_same_v<Sum, T>) {
                                  add_to(handle_of(z));
-                             } else {  // what several indices name is added up in float
+                             } else {  // elements that several indices name are added up in float
                                  const view<T, Operand::rank> elements(const_cast<T*>(z.data), z.extents, z.strides);
                                  array<Sum, Operand::rank> sums(z.extents, first_elements::unwritten);
                                  assign_elements(sums, elements);
@@ -281,7 +282,8 @@ private:
                          });
     }
 
-    /// Writes at functions of labels. What is added where several indices name one element is added index by index.
+    /// Writes elements at functions of labels. If several indices name one element, terms are added to it index by
+    /// index.
     template <assignment How, class Found, class E>
     void write_at(Found& found, const E& right) const {
         const auto there = found.resolved(this->read()).operand;
@@ -295,7 +297,7 @@ private:
         expect(!is_half<T>,
                "einsum: several indices on the left name one element, which would be rounded after each addition: add "
                "up in an array of floats, then assign that");
-        // What one index writes, another may read.
+        // The right-hand side must not read what another index writes.
         const strided_block output{handle_of(there), statement<Labels, E>::left_labels};
         const auto check = [&](const auto&... read) { (check_leaf(output, {read}), ...); };
         for_each_leaf(right, [&](const auto& each, auto /*reduced*/) {
@@ -307,7 +309,7 @@ private:
                 check(array_leaves::block_of<Found>(found.resolved(each)));
             }
         });
-        std::size_t alone = 0;  // the shortest label without which they do not, or the shortest of all
+        std::size_t alone = 0;  // the shortest label that, once fixed, ends this, or the shortest of all
         for (std::size_t label = 0, least = 2; label < Labels::size; ++label) {
             auto fixed = there.extents;
             fixed[label] = 1;

@@ -24,7 +24,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// What immediate einsums take: arrays, views, and whatever a view can be made of.
+/// An operand of immediate einsums: an array, a view, or an object to which a view can refer.
 template <class T>
 concept DenseOperand = is_a<std::remove_cvref_t<T>, array> || is_a<std::remove_cvref_t<T>, view> ||
     ForeignTensor<const std::remove_reference_t<T>>;
@@ -53,7 +53,7 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
-/// An operand where its elements are of type T, else a new one with such elements.
+/// The operand itself, if its elements have type T; else a copy of type Made with such elements.
 template <class T, template <class, std::size_t> class Made, class Given>
 decltype(auto) elements_as(const Given& operand) {
     if constexpr (std::is_same_v<typename Given::value_type, T>) {
@@ -129,7 +129,7 @@ contraction_decision decision_of(const X& x, const Y& y) {
     return decide(checked_call({table_names<table>}, blocks, extents, nullptr), element_type_of<T>());
 }
 
-/// What operands of a string stand for that has a mistake.
+/// The result of an einsum whose string has a mistake. It does not compile, and its error says what the mistake is.
 template <subscripts Text, class... Operands>
 using mistaken_subscripts = check_subscripts<Text, readable_t<Operands>::rank...>;
 template <subscripts Text, class... Operands>
@@ -139,10 +139,11 @@ inline constexpr bool are_sound_for = are_sound<Text, readable_t<Operands>::rank
 
 inline namespace EINPARALLEL_WAY {
 
-/// The einsum of numpy's language, checked at compile time: explicit or implicit output, spaces, repeated labels in one
-/// operand (diagonals), one-sided sums, ellipsis with broadcasting, any number of operands (contracted pair by pair in
-/// the cheapest order); and operands read at functions of labels, "i+r,r->i" or "[2*i - r, 3],[r]->[i]". Returns a new
-/// array of the operands' common element type. Extents that disagree, and indices outside, are an ep::error.
+/// Computes an einsum in numpy's language. The string is checked at compile time. It may have an explicit or implicit
+/// output, spaces, repeated labels in one operand (diagonals), sums over labels of one operand, an ellipsis with
+/// broadcasting, and any number of operands (contracted pair by pair, in the cheapest order that is found). Operands
+/// may be read at functions of labels: "i+r,r->i" or "[2*i - r, 3],[r]->[i]". Returns a new array of the operands'
+/// common element type. Throws ep::error where extents disagree or an index lies outside.
 template <subscripts Text, detail::DenseOperand... Operands>
 auto einsum(const Operands&... operands) {
     if constexpr (detail::are_sound_for<Text, Operands...>) {
@@ -153,14 +154,14 @@ auto einsum(const Operands&... operands) {
         return detail::mistaken_subscripts<Text, Operands...>();
     }
 }
-/// Other operands: refused.
+/// Other operands do not compile.
 template <subscripts Text = "", class... Operands>
 detail::other_than_dense<Operands...> einsum(const Operands&... /*operands*/) {
     return {};
 }
 
-/// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where
-/// it is slower than expected. Prints. Extents that disagree are an ep::error.
+/// Returns how einsum<Text>(x, y) would contract two operands of one type with these extents and strides, as a value
+/// that can be printed. Look at it where an einsum is slower than expected. Throws ep::error where extents disagree.
 template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
 auto explain(const X& x, const Y& y) {
     if constexpr (detail::are_sound_for<Text, X, Y>) {
@@ -170,7 +171,8 @@ auto explain(const X& x, const Y& y) {
     }
 }
 
-/// The same into memory that exists; its extents are checked. The output may not share memory with an operand.
+/// Like einsum, but writes the result to `output`, whose extents are checked. The output must not share memory with an
+/// operand.
 template <subscripts Text, detail::DenseOperand Output, detail::DenseOperand... Operands>
 void einsum_into(Output&& output, const Operands&... operands) {
     if constexpr (detail::are_sound_for<Text, Operands...>) {
@@ -185,7 +187,7 @@ void einsum_into(Output&& output, const Operands&... operands) {
         static_cast<void>(detail::mistaken_subscripts<Text, Operands...>());
     }
 }
-/// Other tensors: refused.
+/// Other tensors do not compile.
 template <subscripts Text, class... Operands>
     requires(!(detail::DenseOperand<Operands> && ...))
 detail::other_than_dense<Operands...> einsum_into(const Operands&... /*operands*/) {

@@ -37,7 +37,8 @@ concept EigenTensor = requires(M& tensor) {
     {tensor.data()};
 };
 
-/// The number of dimensions where the type says it, as a std::integral_constant: the size of shape(), rank(), rank.
+/// The number of dimensions, as a std::integral_constant, if the type gives it: as the size of shape(), as rank() or as
+/// rank.
 template <class M>
 auto rank_of() {
     if constexpr (requires(M & tensor) { tensor.shape(); }) {
@@ -54,7 +55,7 @@ auto rank_of() {
 template <class M>
 using rank_of_t = decltype(rank_of<std::remove_cv_t<M>>());
 
-/// Its first element: of xtensor's views data() is the container's.
+/// The address of the first element. (The data() of xtensor's views is that of the container.)
 template <class M>
 auto first_element(M& tensor) {
     if constexpr (requires { tensor.data() + tensor.data_offset(); }) {
@@ -66,14 +67,15 @@ auto first_element(M& tensor) {
     }
 }
 
-/// Reads element i of memory at p as p[i]: std::default_accessor does, std::linalg's scaled does not.
+/// True where the accessor reads element i of memory at p as p[i]: std::default_accessor does so, the scaled accessor
+/// of std::linalg does not.
 template <class Accessor>
 constexpr bool reads_plainly() {
     typename Accessor::element_type elements[3]{};
     const Accessor accessor{};
     return &accessor.access(elements, 0) == elements && &accessor.access(elements, 2) == elements + 2;
 }
-/// Elements are read by reference, at data() or by such an accessor; true of what has no accessor.
+/// True where elements are read by reference, at data() or by such an accessor, and where the type has no accessor.
 template <class M>
 inline constexpr bool has_default_access = true;
 template <class M>
@@ -121,12 +123,12 @@ concept Xtensor = requires(M& tensor) {
     { first_element(tensor) } -> std::convertible_to<const typename M::value_type*>;
 };
 
-/// Has extents or rows, or elements that two numbers name.
+/// True where the type has extents or rows, or can be called with two indices.
 template <class M>
 inline constexpr bool has_dimensions = (
     requires(M & tensor) { tensor.shape(); } || requires(M & tensor) { tensor.extent(0); } ||
     requires(M & tensor) { tensor.rows(); } || requires(M & tensor) { tensor(0, 0); });
-/// std::span, std::vector, std::array and alike: contiguous ranges without more dimensions.
+/// std::span, std::vector, std::array and the like: contiguous ranges of one dimension.
 template <class M>
 concept Sequence = requires(M& elements) {
     { elements.begin() } -> std::contiguous_iterator;
@@ -137,7 +139,7 @@ concept Sequence = requires(M& elements) {
     requires !has_dimensions<M>;
 };
 
-/// Of this library, which has views of its own tensors.
+/// A tensor of this library, recognised by its extents().
 template <class M>
 concept OwnTensor = requires(M& tensor) {
     { tensor.extents()[0] } -> std::convertible_to<index>;
@@ -146,18 +148,18 @@ concept OwnTensor = requires(M& tensor) {
 template <class M>
 concept ForeignTensor = !OwnTensor<M> && (EigenMatrix<M> || EigenTensor<M> || Mdspan<M> || Xtensor<M> || Sequence<M>);
 
-/// Has elements, as it seems.
+/// True where the type seems to have elements.
 template <class M>
 inline constexpr bool has_elements_somewhere = (
     requires(M & tensor) { tensor.data(); } || requires(M & tensor) { tensor.data_handle(); } ||
     requires(M & tensor) { tensor.shape(); } || requires(M & tensor) { tensor.begin(); });
-/// Another tensor or range.
+/// A tensor or range of another library to which no view can refer.
 template <class M>
 concept OpaqueTensor =
     has_elements_somewhere<const std::remove_reference_t<M>> && !OwnTensor<const std::remove_reference_t<M>> &&
     !ForeignTensor<const std::remove_reference_t<M>>;
 
-/// Where its elements lie.
+/// Where the elements of another library's object lie.
 template <class T, std::size_t Rank>
 struct foreign_block {
     T* data;
@@ -220,7 +222,7 @@ auto foreign_block_of(M& object) {
 template <ForeignTensor M>
 using foreign_block_t = decltype(foreign_block_of(std::declval<M&>()));
 
-/// A view of elements T and this rank can refer to it.
+/// An object to which a view<T, Rank> can refer.
 template <class M, class T, std::size_t Rank>
 concept ForeignOfRank = ForeignTensor<M> && foreign_block_t<M>::rank ==
                         Rank&& std::is_convertible_v<typename foreign_block_t<M>::element*, T*>;

@@ -33,7 +33,7 @@ struct pairwise_contraction;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The handle of an array's or view's operand, or of a view.
+/// The memory that an operand or a view refers to, as a handle of immediate_builder.
 template <class T, std::size_t Rank>
 strided_block handle_of(const array_operand<T, Rank>& held) {
     return {held.data, held.extents, held.strides.data(), element_type_of<std::remove_const_t<T>>()};
@@ -43,7 +43,8 @@ strided_block handle_of(const view<T, Rank>& seen) {
     return {seen.data(), seen.extents(), seen.strides().data(), element_type_of<std::remove_const_t<T>>()};
 }
 
-/// Memory around which all elements are one value, as an operand of a statement.
+/// An operand of a statement that is joined of several blocks of memory. Elements outside of the blocks all have one
+/// value.
 template <class T, std::size_t Rank>
 struct joined_read : array_operand<T, Rank> {
     std::shared_ptr<const joined_blocks> joined;
@@ -53,70 +54,73 @@ strided_block handle_of(const joined_read<T, Rank>& held) {
     return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.joined.get()};
 }
 
-/// A statement or einsum that is one product, as constants of the unit.
+/// What is known at compile time of a statement or einsum that is one product.
 struct product_form {
     std::span<const std::string_view> names;  ///< of the labels, by id
     write_mode mode = write_mode::overwrite;
-    bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
+    bool in_place = false;  ///< an operand may be the output, if each element is read only where it is written
 };
 
-/// The array that is assigned to, which takes the extents of what is assigned while it has none.
+/// An array on the left-hand side. If it has no extents yet, it takes those of the right-hand side.
 struct growing_array {
     lines_owner* elements;
-    index* extents;  ///< memory of the output's extents and strides
+    index* extents;  ///< where the output's extents, and below its strides, are written
     index* strides;
 };
 using growth = const growing_array*;  // null: the output keeps its extents
 
-/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] · … of one, two or more `Operands`, which 3 stands for: these are contracted
-/// pair by pair in the cheapest order. `blocks` are the output and the operands, with labels. Throws, and writes
-/// nothing, where extents disagree or memory cannot be read or written.
+/// Computes Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] · …. `Operands` is 1, 2, or 3 for three operands and more: these are
+/// contracted pair by pair, in the cheapest order that is found. `blocks` are the output and then the operands, with
+/// labels. Throws, and writes nothing, where extents disagree or memory cannot be read or written.
 template <class T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<strided_block> blocks, T scale,
                                                 growth grow = nullptr);
 
-/// Throws as run_product does. Finds the extents by label id.
+/// Checks a product, and returns the call that computes it. Writes the extents, by label id, to `extents`. Throws as
+/// run_product does.
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<strided_block> blocks,
                                            small_vector<index, 16>& extents, growth grow);
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {
     strided_block block;
-    bool in_place = false;   ///< its term is evaluated element by element of the output
+    bool in_place = false;   ///< its term is computed element by element of the output
     bool ends_term = false;  ///< it is the last one of its term
 };
 
-/// Operands as leaves. `ends` has a bit for each, set where it is the last one of its term, as the last of all is.
+/// Makes leaves of operands. Bit i of `ends` is set if operand i is the last one of its term; the last operand always
+/// is.
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(std::span<const strided_block> operands, bool in_place,
                                                          std::uint64_t ends = 0);
 
 /// The indices of a range: the elements of ep::iota.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
 
-/// Every extent is 0, and there is one.
+/// True where the output has dimensions, and all its extents are 0.
 EINPARALLEL_INLINE bool lacks_extents(const strided_block& output);
 
-/// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
+/// Throws where a leaf cannot be read, or where it shares memory with the output and is not read in place.
 EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_leaf& leaf);
 
-/// Does the work; a failure within it names the statement.
+/// Calls work(). If it divides an integer by zero, throws an error that names the statement.
 EINPARALLEL_INLINE void run_named(std::span<const std::string_view> names, label_span out,
                                   std::span<const strided_block> operands, function_ref<void()> work);
 
-/// Builder that runs each vertex at once. Temporaries live until the statement ends.
+/// A builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder : private not_copied {
 public:
     using handle = strided_block;
     using operand_type = strided_block;
 
-    /// Where the result of a vertex goes: into memory of its own, or so into the statement's output.
+    /// Where the result of a vertex goes: into memory of its own (nullopt), or into the statement's output in this
+    /// mode.
     using destination = std::optional<write_mode>;
 
     using block_work = function_ref<void(const block_call&)>;
 
-    /// Checks what must hold before a statement writes anything: extents agree within each term and with the output,
-    /// and a leaf that shares memory with the output is read element for element where it is written. The extents of a
-    /// vertex then agree as well. An output that may grow and whose extents are all 0 takes those of the leaves'
+    /// Checks a statement before it writes anything. Extents must agree within each term and with the output; then
+    /// those of every vertex agree as well. A leaf that shares memory with the output must be read element for element
+    /// where the output is written. An output that may grow and whose extents are all 0 takes those of the leaves'
     /// labels.
     EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const strided_block& target,
                                          std::span<const statement_leaf> leaves, growth grow);
@@ -149,7 +153,7 @@ public:
         }
     }
 
-    /// exp(x − max x) / Σ exp(x − max x) along one label.
+    /// Computes exp(x − max x) / Σ exp(x − max x) along label `along`.
     template <class T>
     handle softmax(destination sink, label_span out, const strided_block& x, label_id along) {
         return run(sink, out, {&x, 1}, element_type_of<T>(),
@@ -168,26 +172,27 @@ public:
     EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const strided_block> operands,
                                   element_type element, block_work work);
 
-    /// Results of a chain that is contracted many times, by tensor: what varies, and what is the same in all times.
+    /// Results of a chain that is contracted several times. By tensor: whether it varies between these times, and
+    /// otherwise its result.
     struct kept_results {
         std::vector<bool> varies;
         std::vector<strided_block> made{};
         bool is_made = false;
     };
 
-    /// A product contracted pair by pair, in this order, or in the cheapest one where none is given. Intermediate
-    /// results are freed when they have been read, except those that are kept.
+    /// Contracts a product pair by pair, in order `order`, or in the cheapest order that is found if it is null.
+    /// Intermediate results are freed after they are read, except those that `kept` keeps.
     EINPARALLEL_INLINE handle chain(destination sink, label_span out, std::span<const strided_block> operands,
                                     const std::vector<pairwise_contraction>* order, element_type element,
                                     function_ref<void(bool is_last, const block_call&)> contract,
                                     kept_results* kept = nullptr);
 
     /// Overwrites the target with Σ of the product of all operands. Intermediate results hold at most `most_bytes` at a
-    /// time; 0: no limit. @throws error where no order keeps within this limit
+    /// time; 0 means no limit. @throws error where no order keeps this limit
     EINPARALLEL_INLINE void network(std::span<const strided_block> operands, std::size_t most_bytes,
                                     block_work contract);
 
-    /// Extents of the labels of the output and the operands, by label id; 1 of others.
+    /// Extents of the labels of the output and the operands, by label id; 1 for all other labels.
     EINPARALLEL_INLINE index_span learn_extents(std::span<const strided_block> operands);
 
 private:
@@ -203,13 +208,14 @@ private:
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 
-/// Z (+)= what the work makes of the operands, element by element. `ends`: of terms, as leaves_of takes them.
+/// Computes the output from the operands element by element, by `work`. `ends` marks the ends of terms, as in
+/// leaves_of.
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const strided_block& target,
                                         std::span<const strided_block> operands, std::uint64_t ends,
                                         const join_work& work, write_mode mode, growth grow);
 
-/// Reads, or writes, at indices that are data. The operands are X and the tokens; the positions that these name have
-/// labels behind the statement's.
+/// Reads or writes elements at indices that are data. The operands are a tensor and then the tokens, which are these
+/// indices. The tensor's dimensions to which they belong have labels with ids after those of the statement.
 EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, const strided_block& target,
                                       std::span<const strided_block> operands, const select_work& work, write_mode mode,
                                       growth grow);

@@ -12,8 +12,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Takes the extents of one operand's dimensions over into `extents` (by label; −1 where not known yet). Returns the
-/// first label that disagrees, or no_label.
+/// Copies the extents of an operand's dimensions to `extents` (by label; −1 where not known yet). Returns the first
+/// label that has a different extent there, or no_label.
 EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const strided_block& block) {
     for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
         const label_id label = block.labels[dimension];
@@ -30,7 +30,8 @@ EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const stride
     return no_label;
 }
 
-/// The extent of a label in a block: of several, one that differs from `known`; −1 where the block lacks the label.
+/// The extent of a label in a block, or −1 where the block lacks the label. If several dimensions have the label,
+/// returns one that differs from `known`, if any does.
 EINPARALLEL_INLINE index extent_in(const strided_block& block, label_id label, index known) {
     index found = -1;
     for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
@@ -40,8 +41,8 @@ EINPARALLEL_INLINE index extent_in(const strided_block& block, label_id label, i
     return found;
 }
 
-/// Throws where extents disagree within a term, or with the output's. `extents`: of its labels; `term`: its number, 0
-/// where there is one; `grown`: the output's extents are those of the first operands.
+/// Throws where extents disagree within a term or with the output. Writes the extents, by label, to `extents`. `term`
+/// is the number of the term, or 0 if there is only one. `grown`: the output has taken its extents from the operands.
 EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const strided_block& output,
                                    std::span<const strided_block> operands, std::span<index> extents, int term,
                                    bool grown) {
@@ -70,7 +71,8 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
     }
 }
 
-/// The leaf reads each element of the output where that is written, and no other.
+/// True where the leaf lies in the output's memory, and to write an element of the output only this element is read
+/// from it.
 EINPARALLEL_INLINE bool is_read_in_place(const strided_block& output, const strided_block& leaf) {
     bool same = leaf.joined == nullptr && leaf.data == output.data && leaf.element.bytes == output.element.bytes &&
                 leaf.labels.size() == output.labels.size();
@@ -102,7 +104,7 @@ EINPARALLEL_INLINE bool lacks_extents(const strided_block& output) {
     return !output.extents.empty() && all_in(output.extents, [](index extent) { return extent == 0; });
 }
 
-/// An output without extents takes those that the leaves' labels have. Throws where none of them has a label.
+/// Gives an output without extents those of the leaves' labels. Throws where no leaf has a label of the output.
 EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const statement_leaf> leaves,
                                  const growing_array& array, strided_block& output) {
     small_vector<index, 8> extents;
@@ -128,7 +130,7 @@ EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
     return made;
 }
 
-/// Extents that no block has said are 1.
+/// Sets the extents that no block has given to 1.
 EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
     std::replace(extents.begin(), extents.end(), index{-1}, index{1});
 }
@@ -264,7 +266,7 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
                                       growth grow) {
     std::vector<std::string_view> all(names.begin(), names.end());
     std::vector<strided_block> read(operands.begin(), operands.end());
-    // The positions along each such label, which a block of it begins with: only calls of joined operands look further.
+    // The positions along each such label. Only calls with joined operands read more than the first of them.
     const index step = operands.front().joined == nullptr ? 0 : 1;
     const std::size_t count = work.indices.size();
     std::vector<label_id> labels(count);

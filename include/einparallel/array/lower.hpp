@@ -3,18 +3,17 @@
 // an expression where a reduction ends and hands each vertex, labels and kernel, to a builder that executes or records
 // it.
 //
-// A builder has a type `handle`, what makes a vertex, and `operand_type`, that with a label id for each of its
-// dimensions; and
-//   static constexpr bool records                         its vertices outlive the statement, and tell their program
+// A builder has a type `handle`, which names the result of a vertex, and a type `operand_type`, which is a handle with
+// a label id for each dimension. It also has
+//   static constexpr bool records                         its vertices outlive the statement, and give their program
 //   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make, program) one vertex by functions that make its functor_join, and
 //                                                         its program
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
-//   static bool is_joined(const operand_type&)       rows of it are not whole
-// and handle_of(const Operand&) gives a leaf's data,
-// where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
-// statement passes in.
+//   static bool is_joined(const operand_type&)       its rows are not whole in memory
+// The function handle_of(const Operand&) gives the data of a leaf. A sink says where the result goes: std::nullopt
+// means memory, or a vertex, of its own; else it is a value that the builder's own statement passes in.
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/work/join.hpp>
@@ -35,7 +34,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
+/// Makes one vertex that reduces a function tree of the operands' elements with ⊕ (`op`). Its kernel has a type of its
+/// own.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, label_span out,
                const std::array<typename Builder::operand_type, Count>& operands) {
@@ -53,11 +53,12 @@ public:
 
     explicit lowering(Builder& builder) : builder_(builder) {}
 
-    /// ⊕ of `inner` over all labels that `out` lacks, as elements of type Out.
+    /// Makes a vertex that reduces `inner` with ⊕ (`op`) over all labels that `out` lacks, to elements of type Out.
     template <class Out, class Op, class E, class Sink>
     handle reduce(Sink sink, const Op& op, const E& inner, label_span out) {
         if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
-            // Σ as the values are computed, and one conversion of each sum: converting each term would lose far more.
+            // Sums in the type in which values are computed, and converts each sum once: converting each term would
+            // lose far more.
             using T = computed_t<typename E::value_type>;
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
             return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out,
@@ -73,14 +74,14 @@ public:
         } else if constexpr (has_elements<E> && (!Builder::records || (is_told<E> && has_op_code<Op>)) &&
                              !(Statement::template aggregates<E> && leaf_count<E> == 2)) {
             return join<Out>(sink, op, inner, typename leaf_types<E>::type{}, out);
-        } else {  // tiles need ⊗ as one functor, and what is recorded a copy of the application's functors
+        } else {  // tiles need ⊗ as one functor; a recorded vertex needs a copy of the application's functors
             std::array<operand, leaf_count<E>> operands{};
             auto tree = collect<0>(inner, operands);
             return emit_join<Out>(builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
         }
     }
 
-    /// A vertex with results of type Out for an expression that is none yet.
+    /// Makes a vertex with results of type Out for an expression.
     template <class Out, class Sink, class Op, class Over, class Inner>
     handle vertex_of(Sink sink, const reduce_node<Op, Over, Inner>& node) {
         return reduce<Out>(sink, node.op, node.inner, labels_of(node));
@@ -89,7 +90,8 @@ public:
     handle vertex_of(Sink sink, const join_node<Function, Arguments...>& node) {
         return reduce<Out>(sink, op::sum, node, labels_of(node));
     }
-    /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S; one pass where a builder has one.
+    /// Makes a softmax: in one pass where the builder has softmax(), else by the paper's four vertices C = max x, E =
+    /// exp(x − C), S = Σ E, Y = E / S.
     template <class Out, class Sink, class Over, class Inner>
     handle vertex_of(Sink sink, const row_node<softmax_function, Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
@@ -138,7 +140,7 @@ private:
                             type_list<T, T>{}, all, quotient);
     }
 
-    /// Lists what becomes an operand.
+    /// Lists the leaves that become operands.
     struct operand_list {
         lowering& lower;
         operand* operands;
@@ -156,7 +158,7 @@ private:
         }
     };
 
-    /// Makes ⊕ over an expression one vertex, whose steps compute the expression.
+    /// Makes one vertex that reduces an expression with ⊕ (`op`). Its steps compute the expression.
     template <class Out, class Op, class E, class... In, class Sink>
     handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, label_span out) {
         std::array<operand, sizeof...(In)> operands{};
@@ -183,7 +185,7 @@ private:
         return {vertex_of<typename E::value_type>(std::nullopt, node), labels_of(node)};
     }
 
-    /// An operand of elements that are computed with.
+    /// An operand with elements of a type that can be computed with (float for halves).
     template <class E>
     operand computed_operand(const E& node) {
         using T = computed_t<typename E::value_type>;

@@ -1,6 +1,6 @@
 #pragma once
-// Sums of products with a one-hot operand as reads at indices that are data: Σ_v one_hot(token(i), v) · W(v, d) is
-// W(token(i), d).
+// Computes sums of products with a one-hot operand as reads at indices that are data: Σ_v one_hot(token(i), v) · W(v,
+// d) is W(token(i), d).
 
 #include <einparallel/array/resolve.hpp>
 #include <einparallel/notation/affine.hpp>
@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How often a label stands in a list; how many leaves of an expression have it.
+/// times_in: how often label V is in a list. leaves_with: how many leaves have label V.
 template <class V, class... Labels>
 constexpr std::size_t times_in(label_list<Labels...> /*labels*/) {
     return ((std::is_same_v<V, Labels> ? 1U : 0U) + ... + std::size_t{0});
@@ -26,7 +26,7 @@ constexpr std::size_t leaves_with(type_list<Leaves...> /*all*/) {
     return ((appears_in<V, typename Leaves::labels> ? 1U : 0U) + ... + std::size_t{0});
 }
 
-/// The product of A and B, in a statement of which Whole is the right-hand side, is a read of B at A's token.
+/// True where the product of A and B is a read of B at the token of A. Whole is the right-hand side of the statement.
 template <class Left, class Whole, class A, class B>
 inline constexpr bool selects_by_product = false;
 template <class Left, class Whole, class Token, class V, class Operand, class Labels>
@@ -48,7 +48,7 @@ auto selection_of(const join_node<is_one_hot, Token, leaf<iota_operand, label_li
     return indexed(read.operand, index_at(Labels{})...);
 }
 
-/// An expression with reads instead of such products; itself where there are none.
+/// The expression with each such product replaced by a read.
 template <class Left, class Whole, class E>
 auto with_selections(const E& node) {
     return node;
@@ -70,7 +70,8 @@ auto with_selections(const join_node<Function, A, B>& node) {
         return make_join(node.function, with_selections<Left, Whole>(a), with_selections<Left, Whole>(b));
     }
 }
-/// A statement has such a product. Those without ep::iota have no one-hot operand, and nothing is compiled for them.
+/// True where a statement has such a product. A statement without ep::iota has no one-hot operand, so nothing is
+/// compiled for it.
 template <class Left, class E, bool Waits = waits_for_extents<E>>
 inline constexpr bool has_selections = false;
 template <class Left, class E>

@@ -20,7 +20,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Row-major strides of a dense tensor; returns its number of elements.
+/// Writes the row-major strides of a dense tensor to `strides`. Returns its number of elements.
 constexpr index dense_strides(index_span extents, index* strides) {
     index count = 1;
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
@@ -36,19 +36,20 @@ constexpr std::array<index, Rank> row_major(const std::array<index, Rank>& exten
     return strides;
 }
 
-/// T is an array, a view, a tensor: is_a<T, array>.
+/// True where T is a type of the class template Of: is_a<T, array>.
 template <class T, template <class, std::size_t> class Of>
 inline constexpr bool is_a = false;
 template <class T, std::size_t Rank, template <class, std::size_t> class Of>
 inline constexpr bool is_a<Of<T, Rank>, Of> = true;
 
-/// The element so many elements behind another one; of a null pointer a null pointer, which checks know.
+/// The address of the element that is `distance` elements behind `first`. Null if `first` is null, so that later checks
+/// find it.
 template <class T>
 constexpr T* element_behind(T* first, index distance) {
     return first == nullptr ? first : first + distance;
 }
 
-/// Strided memory of the user's in an expression.
+/// The application's strided memory, as an operand of an expression.
 template <Element T, std::size_t Rank>
 struct array_operand {
     using value_type = T;
@@ -59,20 +60,21 @@ struct array_operand {
     std::array<index, Rank> strides{};
 };
 
-/// An rvalue array in an expression, which keeps its elements alive. A type apart: copies of the other are plain.
+/// An rvalue array as an operand of an expression. It keeps the elements alive. It is a type of its own, so that copies
+/// of array_operand stay cheap.
 template <Element T, std::size_t Rank>
 struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
-/// Arrays in boxes of a larger one, and around them elements that no memory holds, all of them `value`.
+/// A tensor made of arrays in some of its boxes. All elements outside of these boxes are `value`; no memory holds them.
 template <Element T, std::size_t Rank>
 struct joined_operand {
     using value_type = T;
     static constexpr std::size_t rank = Rank;
     struct block {
         owned_operand<T, Rank> operand;
-        std::array<index, Rank> lower{};  ///< where its first element is
+        std::array<index, Rank> lower{};  ///< index of its first element
     };
 
     std::vector<block> blocks;
@@ -80,11 +82,11 @@ struct joined_operand {
     T value{};
 };
 
-/// Integers, or labels and functions of labels, as many as dimensions.
+/// True where the arguments are Rank integers, or Rank labels, functions of labels and indices that are data.
 template <std::size_t Rank, class... Indices>
 inline constexpr bool addresses = are_labels<Rank, Indices...> || are_indices<Rank, Indices...>;
 
-/// What operator() makes of others.
+/// The result of operator() for other arguments, which do not compile.
 template <std::size_t Rank, class... Indices>
 struct other_access : refused_node {
     using refused_node::operator=;
@@ -97,8 +99,9 @@ struct other_access : refused_node {
         "index that is data is an expression of integers without reductions, as in W(token(i), d)");
 };
 
-/// A leaf that can be assigned to: checks the statement, and gives it to Target::take<How>(right). `Handle`: what has
-/// the tensor. `Recorded`: Target is a tensor; unless `Broadcasts` it learns its extents from the right-hand side.
+/// A leaf that can be assigned to. It checks the statement, and then calls Target::take<How>(right). `Handle` is the
+/// type of the array or tensor that has the labels. `Recorded`: Target is a recorded tensor. It gets its extents from
+/// the right-hand side, unless `Broadcasts`.
 template <class Target, class T, class Leaf, class Handle, bool Recorded, bool Broadcasts = !Recorded>
 class written_leaf : public Leaf {
 public:
@@ -107,7 +110,7 @@ public:
     written_leaf(written_leaf&&) noexcept = default;
     ~written_leaf() = default;
 
-    /// An expression; or a number for every element of an array, s() = 2.0.
+    /// Assigns an expression; or, to an array, one number for every element: s() = 2.0.
     template <ExpressionOrNumber E, assignment How = assignment::set>
     const Target& operator=(const E& right) const {
         const auto& assigned = as_node<T>(right);
@@ -153,14 +156,13 @@ public:
     template <class E>
         requires(Expression<E> || (Scalar<E> && Broadcasts))
     const Target& operator-=(const E& right) const { return this->template operator=<E, assignment::subtract>(right); }
-    /// C *= e is C = C · e, and so are a division and its remainder: e is one term, which is summed over its
-    /// labels that C lacks.
+    /// C *= e means C = C · e; /= and %= work alike. `e` is one term; it is summed over its labels that C lacks.
     ///@{
     const Target& operator*=(const ExpressionOrNumber auto& right) const { return by<times>(as_node<T>(right)); }
     const Target& operator/=(const ExpressionOrNumber auto& right) const { return by<over>(as_node<T>(right)); }
     const Target& operator%=(const ExpressionOrNumber auto& right) const { return by<modulo>(as_node<T>(right)); }
     ///@}
-    /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
+    /// A(i, j) = B(i, j) assigns elements, also where both sides have the same type.
     const Target& operator=(const written_leaf& right) const { return *this = right.read(); }
     written_leaf& operator=(const written_leaf& right) {
         std::as_const(*this).operator=(right);
@@ -190,7 +192,7 @@ private:
 };
 
 template <class T, class Operand, class Labels>
-class target;  // what can be assigned to: array/assign.hpp
+class target;  // a leaf that can be assigned to: array/assign.hpp
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
@@ -203,7 +205,7 @@ class array;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A leaf; where T is not const, what can be assigned to as well.
+/// An operand with labels. If T is not const, it can also be assigned to.
 template <class T, class Operand, class... Indices>
 auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Operand::rank>* grows,
               [[maybe_unused]] const Indices&... indices) {
@@ -220,8 +222,8 @@ auto labelled(Operand held, [[maybe_unused]] array<std::remove_const_t<T>, Opera
     }
 }
 
-/// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels. `grows`:
-/// the array, where it may take the extents of what is assigned to it.
+/// The operator() of arrays and views. Integers give an element; labels give a leaf. `grows` is the array, if it may
+/// take its extents from the right-hand side; else null.
 template <class T, std::size_t Rank, class... Indices>
 decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
                       [[maybe_unused]] array<std::remove_const_t<T>, Rank>* grows, const Indices&... indices) {
@@ -237,8 +239,8 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
     }
 }
 
-/// The same for an rvalue array, whose elements `owner` holds: an element is copied out, labels give an operand that
-/// owns.
+/// The operator() of an rvalue array, whose elements `owner` keeps alive. Integers give a copy of an element; labels
+/// give an operand that owns the elements.
 template <class T, std::size_t Rank, class... Indices>
 auto owned_access(const T* data, const std::array<index, Rank>& extents, std::shared_ptr<const void> owner,
                   const Indices&... indices) {

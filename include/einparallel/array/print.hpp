@@ -15,8 +15,8 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// [[1, 2], [3, 4]], a line for each row, with the stream's precision. Of more than a thousand elements the first and
-/// the last three along each dimension, and the extents.
+/// Prints elements as [[1, 2], [3, 4]], with a line for each row and the stream's precision. If there are more than a
+/// thousand elements, prints only the first three and the last three along each dimension, and the extents.
 EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_type element, const void* data,
                                                 index_span extents, index_span strides);
 
@@ -24,8 +24,8 @@ EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_ty
 
 inline namespace EINPARALLEL_WAY {
 
-/// The elements in brackets, a line for each row, with the stream's precision; of more than a thousand the first and
-/// the last three along each dimension, and the extents.
+/// Prints the elements in brackets, with a line for each row and the stream's precision. If there are more than a
+/// thousand elements, prints only the first three and the last three along each dimension, and the extents.
 ///@{
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const view<T, Rank>& elements) {

@@ -8,7 +8,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Integers of a byte as numbers, not as letters.
+/// Prints one element. An integer of one byte is printed as a number, not as a letter.
 EINPARALLEL_INLINE void print_element(std::ostream& stream, element_type type, const void* element) {
     with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
         const T& value = *static_cast<const T*>(element);

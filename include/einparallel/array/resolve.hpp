@@ -1,6 +1,6 @@
 #pragma once
-// Leaves that wait for extents, ep::iota(i), the count behind ep::mean and operands that are read at functions of
-// labels: replaced when a statement meets its operands. Which extents labels have follows from what reads them.
+// Replaces leaves that wait for extents: ep::iota(i), the count in ep::mean, and operands that are read at functions of
+// labels. This is done when a statement has its operands: their extents give those of the labels.
 
 #include <einparallel/kernel/joined.hpp>
 #include <einparallel/kernel/work/select.hpp>
@@ -30,7 +30,7 @@
 
 namespace einparallel::detail {
 
-/// Some leaf of E waits for extents.
+/// True where some leaf of E waits for extents.
 template <class E>
 inline constexpr bool waits_for_extents = []<class... Leaves>(type_list<Leaves...> /*all*/) {
     return (waits<typename Leaves::operand_type> || ...);
@@ -49,44 +49,46 @@ inline constexpr bool stands_in<indexed_operand<Operand, Indices...>, Recorded> 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An operand at indices that are data, and nothing else.
+/// True where E is a single operand that is read at indices that are data.
 template <class E>
 inline constexpr bool is_selection = false;
 template <Selects Operand, class Labels>
 inline constexpr bool is_selection<leaf<Operand, Labels>> = true;
 
-/// E is an operand of the type Memory with these labels, in any order.
+/// True where E is an operand of the type Memory with these labels, in any order.
 template <class Memory, class Labels, class E>
 inline constexpr bool is_operand = false;
 template <class Memory, class... Labels, class Operand, class... Own>
 inline constexpr bool is_operand<Memory, label_list<Labels...>, leaf<Operand, label_list<Own...>>> =
     std::is_base_of_v<Memory, Operand> && (appears_in<Labels, label_list<Own...>> && ...);
 
-/// The labels of one list that are in another.
+/// The labels of `Labels` that are in the list `Some`, too.
 template <class Some, class... Labels>
 auto labels_among(label_list<Labels...> /*all*/)
     -> united_t<std::conditional_t<appears_in<Labels, Some>, label_list<Labels>, label_list<>>...>;
 
-/// How an index is written: a label alone runs through the whole dimension; data are checked where they are read.
+/// How an index is written. A label alone runs through the whole dimension. Indices that are data are checked when they
+/// are read.
 enum class index_kind : std::uint8_t { label, function, data };
 
 /// Where a statement reads one of its operands, or writes its output.
 struct statement_read {
-    const void* tensor = nullptr;     ///< the same for all operands that are this tensor
-    affine_map at;                    ///< bounds: none where they are not known
+    const void* tensor = nullptr;     ///< identifies the tensor: equal for all operands that read it
+    affine_map at;                    ///< without bounds where they are not known
     std::vector<index_kind> written;  ///< by dimension
     bool is_output = false;
-    bool is_forgotten = false;  ///< an output that another one replaces: its extents count where no others do
+    bool is_forgotten = false;  ///< an output that a new tensor replaces: its extents count only where no others do
 };
 
-/// The extents of a statement's labels, by label id: those of the dimensions that they stand for; where they stand in
-/// functions only, or an operand is also read at functions of them, the largest with which no index lies outside.
-/// Returns what is wrong, naming label or operand, index, and extents: an extent that nothing says, or an index
-/// outside.
+/// Writes the extents of a statement's labels to `extents`, by label id. A label that is an index by itself has the
+/// extent of the dimension. A label that is only in functions has the largest extent with which no index lies outside;
+/// so has a label of an operand that is also read at functions of it. Returns what is wrong, else an empty text: two
+/// extents of a label, an extent that nothing gives, or an index outside. The text names the label or the operand, the
+/// index and the extents.
 EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
                                             std::span<const statement_read> operands, std::span<index> extents);
 
-/// What an operand reads.
+/// The tensor that an operand reads.
 template <class Operand>
 const Operand& read_tensor(const Operand& held) {
     return held;
@@ -96,7 +98,7 @@ const Operand& read_tensor(const indexed_operand<Operand, Indices...>& held) {
     return held.operand;
 }
 
-/// Where a leaf is read, with label ids.
+/// The index of a leaf along a dimension, as a function of label ids.
 template <class Ids, class Index>
 index_function function_of(const Index& written) {
     const auto& function = as_index(written);
@@ -133,10 +135,11 @@ affine_map map_of(const leaf<Operand, label_list<Labels...>>& node, index_span b
     return made;
 }
 
-/// Learns the extents of a statement's labels from its leaves, and rebuilds it with them. `Source` knows of an operand
-/// tensor_of and extents_of (empty where they are not known), makes indices<Labels>(extent), a leaf with elements 0, 1,
-/// 2, …, and of an operand within(operand, ranges), its elements there, and at(operand, map, labels, extents), what it
-/// is where it is read there.
+/// Learns the extents of a statement's labels from its leaves, and rebuilds the statement with them. `Source` has these
+/// functions. tensor_of(operand) and extents_of(operand) return the tensor and its extents, which are empty where they
+/// are not known. indices<Labels>(range) makes a leaf whose elements are the indices of the range. within(operand,
+/// ranges) returns the operand at these ranges only. at(operand, map, labels, ranges) returns an operand with these
+/// labels that reads the given one at the map.
 template <class Statement, class Source>
 class resolution {
 public:
@@ -168,7 +171,7 @@ public:
     /// What is wrong; empty where nothing is.
     const std::string& failure() const { return failure_; }
 
-    /// Where a label runs; what is resolved then is the statement at these indices.
+    /// The range of a label. After a change of it, resolved() returns the statement at these indices only.
     interval& range_of(label_id label) { return ranges_[std::size_t(label)]; }
 
     auto resolved(const auto& node) const {
@@ -190,7 +193,7 @@ public:
         const auto made = Source::at(node.operand.operand, map_of<ids>(node), labels, ranges_of(labels));
         return leaf<std::remove_const_t<decltype(made)>, Labels>(made);
     }
-    /// Is made first: what maps and products read of it is a tensor.
+    /// Computes an operand at indices that are data first, so that maps and products read it as a tensor.
     template <Selects Operand, class Labels>
     auto resolved(const leaf<Operand, Labels>& node) const {
         return Source::selected(*this, node);
@@ -206,8 +209,9 @@ public:
         return constant<T, double>(count);
     }
 
-    /// Calls use(operand, its labels, indices, tokens…) with what makes up an operand that is read, or written, at
-    /// indices that are data: these have labels behind those of the statement, one each, and stand last in the operand.
+    /// Takes an operand apart that is read or written at indices that are data: calls use(operand, labels, indices,
+    /// tokens…). Each such index has a label of its own, with an id after those of the statement; these labels are the
+    /// last ones of the operand.
     template <class Operand, class... Indices, class Labels, class Use>
     void take_apart(const leaf<indexed_operand<Operand, Indices...>, Labels>& node, const Use& use) const {
         using plain =

@@ -9,7 +9,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A read of one dimension, and what sentences call it: `index i + r of dimension 0 of operand 2`.
+/// A read of one dimension, and its name in errors: `index i + r of dimension 0 of operand 2`.
 struct dimension_read {
     std::span<const statement_read> operands;
     std::size_t operand;
@@ -28,11 +28,11 @@ struct dimension_read {
     [[nodiscard]] std::string text(std::span<const std::string_view> names) const {
         return "index " + function_text(at(), names) + " of dimension " + std::to_string(dimension) + " of " + where();
     }
-    /// From the lowest index to behind the highest, with labels of these extents.
+    /// The range of all indices that are read, with labels of these extents.
     [[nodiscard]] interval reach(const std::vector<index>& extents) const {
         return range_of(at(), whole_box(extents).sides);
     }
-    /// The largest extent of a label with which no index lies outside; that label counts as 1 in `extents`.
+    /// The largest extent of `label` with which no index lies outside. @pre `extents` has 1 for `label`
     [[nodiscard]] index valid(label_id label, const std::vector<index>& extents) const {
         const interval reached = reach(extents);
         const index factor = find_in(at().terms, label, &index_term::label)->coefficient;
@@ -49,7 +49,7 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
             reads.push_back({operands, operand, dimension});
         }
     }
-    // An operand that is also read at a function of a label is not read to its end along that.
+    // If an operand is also read at a function of a label, the label need not run to the end of its dimension.
     const auto is_incomplete = [&](const dimension_read& read) {
         return read.written() != index_kind::label || any_in(reads, [&](const dimension_read& other) {
                    return other.owner().tensor == read.owner().tensor && other.written() != index_kind::label &&

@@ -49,7 +49,7 @@ EINPARALLEL_INLINE void immediate_builder::network(std::span<const strided_block
     const element_type element = target_.element;
     const sliced_order found = order_within(extents, out, labels_of(operands), element.bytes, most_bytes);
 
-    // A label that is fixed becomes none, and every block begins at its index.
+    // A fixed label becomes no_label, and every block begins at the fixed index.
     std::vector<strided_block> blocks(operands.begin(), operands.end());
     blocks.push_back(target_);
     std::vector<std::vector<label_id>> labels = labels_of(std::span<const strided_block>(blocks));

@@ -28,14 +28,14 @@
 
 namespace einparallel {
 
-/// What padded, concatenate, slice and reshape make of tensors: an operand of expressions, with labels.
+/// The result of padded, concatenate, slice and reshape. With labels it is an operand of an expression.
 template <class Operand>
 class operand_view {
 public:
     using value_type = typename Operand::value_type;    ///< of its elements
     static constexpr std::size_t rank = Operand::rank;  ///< number of dimensions
 
-    /// From what these functions make.
+    /// Holds the operand that one of these functions made.
     explicit operand_view(Operand held) : held_(std::move(held)) {}
 
     /// Extents of all dimensions.
@@ -47,17 +47,17 @@ public:
         }
     }
 
-    /// An operand, read in place.
+    /// An operand with these labels, which is read in place.
     template <class... Indices>
         requires detail::addresses<rank, Indices...>
     auto operator()(const Indices&... indices) const { return detail::indexed(held_, indices...); }
-    /// Other arguments: refused.
+    /// Other arguments do not compile.
     template <class... Indices>
         requires(!detail::addresses<rank, Indices...>)
     detail::other_access<rank, Indices...>
     operator()(const Indices&... /*indices*/) const { return {}; }
 
-    /// What reads it.
+    /// The operand that this object holds.
     [[nodiscard]] const Operand& held() const { return held_; }
 
 private:
@@ -97,7 +97,8 @@ std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, c
     return made;
 }
 
-/// Adds a tensor behind those that are there; returns where it begins.
+/// Adds the extent of the next tensor along `dimension` to `all`, the extents of the joined tensor. Returns the index
+/// at which the next tensor begins.
 template <std::size_t Rank>
 std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t dimension,
                                        const std::array<index, Rank>& next, bool is_first) {
@@ -113,7 +114,7 @@ std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t
     return lower;
 }
 
-/// affine_map::reshaping, where there are as many elements.
+/// Returns affine_map::reshaping(bounds, extents). @throws error where the numbers of elements differ
 inline affine_map checked_reshaping(index_span bounds, index_span extents) {
     const std::string negative = negative_extent(extents);
     require(negative.empty(), {"ep::reshape: ", negative});
@@ -123,7 +124,7 @@ inline affine_map checked_reshaping(index_span bounds, index_span extents) {
     return affine_map::reshaping(bounds, extents);
 }
 
-/// An array or a view as an operand, which keeps a temporary array.
+/// An array or a view as an operand. The operand owns a temporary array.
 template <class A>
 auto kept_operand(A&& tensor) {
     const auto seen = readable(tensor);
@@ -137,7 +138,8 @@ auto kept_operand(A&& tensor) {
     }
 }
 
-/// The same elements as a view, or of a temporary array as an operand.
+/// The elements of `tensor` with these extents and strides, beginning `first` elements behind its first one in memory:
+/// as a view, or as an operand that owns a temporary array.
 template <class A, std::size_t Rank>
 auto view_of(A&& tensor, index first, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides) {
     if constexpr (is_a<A, array>) {
@@ -177,10 +179,10 @@ struct other_than_tensors : refused {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A with `before` elements before it and `after` elements behind it along each dimension, all of them `value`:
-/// ep::padded(A, {1, 1}, {1, 1}, 0.0)(i + r, j + s). Its extents are before + n + after, its index 0 is the first
-/// element before A. Nothing is copied: what reads it is computed block by block. A temporary array is kept alive. A
-/// negative number of elements is an ep::error.
+/// The tensor A, extended along each dimension by `before` elements in front and `after` elements behind, all equal to
+/// `value`: ep::padded(A, {1, 1}, {1, 1}, 0.0)(i + r, j + s). Its extents are before + n + after; its index 0 is the
+/// first element in front of A. Nothing is copied: an expression that reads it is computed block by block. A temporary
+/// array is kept alive. Throws ep::error for a negative number of elements.
 template <detail::DenseOperand A, detail::Scalar Value>
 auto padded(A&& tensor, const detail::padding<detail::readable_t<A>::rank>& before,
             const detail::padding<detail::readable_t<A>::rank>& after, Value value) {
@@ -191,8 +193,8 @@ auto padded(A&& tensor, const detail::padding<detail::readable_t<A>::rank>& befo
         {{std::move(held), before}}, extents, detail::converted<T>(value)});
 }
 
-/// The elements of A from `begin` to below `end` along each dimension: ep::slice(A, {2, 0}, {5, 4}). A view, without a
-/// copy; of a temporary array an operand. A box that is not inside is an ep::error.
+/// The elements of A from `begin` to below `end` along each dimension: ep::slice(A, {2, 0}, {5, 4}). Returns a view, or
+/// an operand if A is a temporary array; nothing is copied. Throws ep::error for a box that is not inside A.
 template <detail::DenseOperand A>
 auto slice(A&& tensor, const detail::corner<detail::readable_t<A>::rank>& begin,
            const detail::corner<detail::readable_t<A>::rank>& end) {
@@ -204,9 +206,9 @@ auto slice(A&& tensor, const detail::corner<detail::readable_t<A>::rank>& begin,
                            seen.strides());
 }
 
-/// Arrays one behind the other along a dimension, their other extents being equal: ep::concatenate(0, A, B, C)(i, j).
-/// Nothing is copied: what reads it is computed block by block. Temporary arrays are kept alive. Other extents that
-/// differ are an ep::error.
+/// Arrays joined one behind the other along dimension `dimension`: ep::concatenate(0, A, B, C)(i, j). Nothing is
+/// copied: an expression that reads the result is computed block by block. Temporary arrays are kept alive. Throws
+/// ep::error if the extents of another dimension differ.
 template <detail::DenseOperand A, detail::DenseOperand... More>
     requires(std::is_same_v<detail::readable_t<A>, detail::readable_t<More>>&&...)
 auto concatenate(std::size_t dimension, A&& first, More&&... more) {
@@ -220,20 +222,20 @@ auto concatenate(std::size_t dimension, A&& first, More&&... more) {
     (add(detail::kept_operand(std::forward<More>(more))), ...);
     return operand_view(std::move(made));
 }
-/// Other arguments: refused.
+/// Other arguments do not compile.
 template <class... Arguments>
 detail::other_than_tensors<Arguments...> concatenate(std::size_t /*dimension*/, const Arguments&... /*arguments*/) {
     return {};
 }
 
-/// The elements of A with other extents, in row-major order, as many: ep::reshape(A, {m, n}). A view, without a copy;
-/// of a temporary array an operand. Extents with another product, and a view whose strides do not allow them, are an
-/// ep::error.
+/// The elements of A, in row-major order, with other extents: ep::reshape(A, {m, n}). Returns a view, or an operand if
+/// A is a temporary array; nothing is copied. Throws ep::error if the number of elements differs, or if the strides of
+/// a view do not allow these extents.
 template <detail::DenseOperand A, std::size_t Rank>
 auto reshape(A&& tensor, const extent (&extents)[Rank]) {
     return detail::reshaped(std::forward<A>(tensor), detail::listed_extents<Rank>(extents));
 }
-/// The same from extents in a std::array; of rank 0: ep::reshape(A, {}).
+/// Like the function above, with extents in a std::array. ep::reshape(A, {}) has rank 0.
 template <detail::DenseOperand A, detail::NumberArray Extents = std::array<extent, 0>>
 auto reshape(A&& tensor, const Extents& extents) {
     return detail::reshaped(std::forward<A>(tensor), detail::listed_extents<std::tuple_size_v<Extents>>(extents));

@@ -1,5 +1,5 @@
 #pragma once
-// The labels of a subscript string, of operands that are there.
+// The labels of a subscript string, for operands whose extents are known.
 
 #include <einparallel/array/immediate.hpp>
 #include <einparallel/array/resolve.hpp>
@@ -21,7 +21,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a string's labels are of: the tensor, which tells operands apart, and its extents.
+/// An operand of a subscript string: the tensor, which identifies it, and its extents.
 struct string_operand {
     const void* tensor = nullptr;
     index_span extents;
@@ -31,13 +31,13 @@ string_operand shape_of(const view<T, Rank>& seen) {
     return {seen.data(), seen.extents()};
 }
 
-/// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
-/// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
-/// An operand that is read at functions of labels is seen as one that has these labels.
+/// The labels of a subscript string, as spans. An ellipsis dimension of extent 1 is marked no_label if it is longer in
+/// another operand: this is numpy's broadcasting. Only ellipsis dimensions broadcast, so that a named label never has
+/// two extents. An operand that is read at functions of labels is treated as one that has these labels.
 template <class Table>
 class subscript_labels {
 public:
-    /// @param output  where it has extents already
+    /// @param output  the output, if it has extents already
     subscript_labels(const Table& table, std::span<const string_operand> operands, const string_operand& output = {})
         : output_(table.output.data(), table.output_rank), dimensions_(table.dimensions), first_(table.first) {
         if constexpr (requires { extents_.resize(0); }) {
@@ -67,20 +67,22 @@ public:
         }
     }
 
-    /// Of an operand as it is seen.
+    /// The labels of an operand, including those in its functions.
     [[nodiscard]] label_span of(std::size_t operand) const {
         return {dimensions_.data() + first_[operand], dimensions_.data() + first_[operand + 1]};
     }
     [[nodiscard]] label_span output() const { return output_; }
-    /// By label; an ellipsis dimension takes the longest (or 0, against which 1 stands as well).
+    /// The extent of a label. An ellipsis dimension has the extent of the operands in which it is not 1, if there are
+    /// any.
     [[nodiscard]] index extent(label_id label) const { return extents_[std::size_t(label)]; }
-    /// Why functions of labels cannot be read, empty where they can.
+    /// Says why functions of labels cannot be read; empty where they can.
     [[nodiscard]] const std::string& failure() const { return failure_; }
-    /// Where an operand is read; null: at its labels.
+    /// The map at which an operand is read; null if it is read at its labels.
     [[nodiscard]] const affine_map* map(std::size_t operand) const {
         return reads_.empty() || is_plain_[operand] ? nullptr : &reads_[operand + 1].at;
     }
-    /// @param blocks  the output and the operands, which are replaced by what is seen of them, with labels
+    /// Gives `blocks`, the output and then the operands, their labels. An operand that is read at functions of labels
+    /// is replaced by a block with these labels.
     void see(std::span<strided_block> blocks) {
         blocks[0].labels = output_;
         for (std::size_t operand = 0; operand + 1 < blocks.size(); ++operand) {

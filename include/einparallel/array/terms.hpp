@@ -1,6 +1,6 @@
 #pragma once
-// The right-hand side of a statement as a sum of terms: which of them are summed straight into the output, and one
-// expression of the others, all in the type of the statement.
+// Splits the right-hand side of a statement into terms: those that are summed directly into the output, and one
+// expression of all others, in the type of the statement.
 
 #include <einparallel/array/lower.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -13,7 +13,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A term that can be accumulated straight into an output of all left labels: Σ over something, and nothing broadcast.
+/// True for a term that can be accumulated directly into the output: it is a sum over some labels, and it has all
+/// labels of the left-hand side.
 template <class Statement, class E>
 inline constexpr bool is_direct = Statement::template aggregates<E>;
 template <class Statement, class Over, class Inner>
@@ -21,7 +22,7 @@ inline constexpr bool is_direct<Statement, reduce_node<op::sum_type, Over, Inner
     !Statement::template aggregates<reduce_node<op::sum_type, Over, Inner>> &&
     Statement::template fills_left<reduce_node<op::sum_type, Over, Inner>>;
 
-/// A whole reduction, softmax or running sum: a vertex by itself, whatever its ⊕.
+/// True for a reduction, with any ⊕, a softmax or a running reduction: these are vertices by themselves.
 template <class Out, class E>
 inline constexpr bool is_vertex = false;
 template <class Out, class Op, class Over, class Inner>
@@ -36,7 +37,7 @@ template <class Statement, class Out, class E>
 inline constexpr bool is_alone =
     is_vertex<Out, E> && !Statement::template aggregates<E> && Statement::template fills_left<E>;
 
-/// One term, under any signs: not a sum of terms.
+/// True for one term with any signs, false for a sum of terms.
 template <class E>
 inline constexpr bool is_single_term = true;
 template <class Sign, class A, class B>
@@ -44,7 +45,7 @@ inline constexpr bool is_single_term<join_node<Sign, A, B>> = !joins_terms<Sign>
 template <class A>
 inline constexpr bool is_single_term<join_node<negate, A>> = is_single_term<A>;
 
-/// What a direct term sums: itself, or the inside of an explicit sum.
+/// The expression that a direct term sums: the term itself, or the argument of an explicit sum.
 template <class E>
 const E& summand(const E& term) {
     return term;
@@ -54,7 +55,7 @@ const Inner& summand(const reduce_node<op::sum_type, Over, Inner>& term) {
     return term.inner;
 }
 
-/// A term as it is subtracted.
+/// The term, negated if Negative.
 template <bool Negative, class E>
 decltype(auto) with_sign(const E& term) {
     if constexpr (Negative) {
@@ -64,7 +65,8 @@ decltype(auto) with_sign(const E& term) {
     }
 }
 
-/// Calls visit(term, std::bool_constant of its being subtracted) for every term of a sum, in the order written.
+/// Calls visit(term, is_subtracted) for every term of a sum, in the order written. `is_subtracted` is a
+/// std::bool_constant.
 template <bool Negative, class E, class Visit>
 void for_each_term(const E& term, const Visit& visit) {
     visit(term, std::bool_constant<Negative>{});
@@ -79,7 +81,7 @@ void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
     for_each_term<Negative == std::is_same_v<Sign, plus>>(argument<last>(node.arguments), visit);
 }
 
-/// No term.
+/// Stands for an expression without terms.
 struct no_terms {};
 
 template <class A, class B, class Join>
@@ -93,8 +95,8 @@ auto join_terms(const A& a, const B& b, Join join) {
     }
 }
 
-/// The terms that are not direct (all of them with KeepDirect), as one expression in which every sum is said; no_terms
-/// where there are none.
+/// The terms that are not direct (with KeepDirect: all terms), as one expression in which every sum is written
+/// explicitly. It is no_terms where there are none.
 template <class Statement, bool KeepDirect, class E>
 auto elementwise_terms(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {

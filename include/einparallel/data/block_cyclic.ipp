@@ -14,7 +14,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The boxes of all processes, rank by rank, of the matrix with rows and columns cut in cycles.
+/// The distribution of a block-cyclic matrix, as a tensor with rows and columns cut in cycles. `first` is the process
+/// with the first block.
 EINPARALLEL_SELDOM distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
                                                 std::array<index, 2> first) {
     const std::vector<index> bounds{how.extents[0] / how.cycles[0] + 1, how.cycles[0],

@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A fingerprint of what a collective call on a local tensor must agree about.
+/// A fingerprint of a local tensor and `root`, which must be the same on all ranks in a collective call.
 EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const local_tensor& local, int root) {
     return fingerprint().add(local.elements.element.bytes).add(root).add(*local.where).value();
 }

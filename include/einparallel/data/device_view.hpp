@@ -34,7 +34,7 @@ class device_view {
         "ep::device_view: elements are float, double, std::complex of these, halves, integers or bool, and not const");
 
 public:
-    /// Row-major.
+    /// A row-major view.
     device_view(T* elements, const detail::per_dimension<Rank>& extents)
         : elements_{reinterpret_cast<std::byte*>(elements),
                     whole_box({extents.begin(), extents.end()}),
@@ -43,14 +43,14 @@ public:
                     true} {
         elements_.strides = dense_strides(elements_.held);
     }
-    /// Strided.
+    /// A view with these strides, in elements.
     device_view(T* elements, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& strides)
         : device_view(elements, extents) {
         elements_.strides = {strides.begin(), strides.end()};
     }
 
-    /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
-    /// @throws error where they are on the host
+    /// A view of this rank's elements of a result that stayed on the device, for kernels of the application.
+    /// @throws error where the elements are on the host
     explicit device_view(const distributed<T, Rank>& result)
         : elements_(detail::checked(result.local_tensor()).elements) {
         detail::expect(
@@ -58,7 +58,7 @@ public:
             "device_view: these elements are on the host: set device_run.results_stay to leave results on the device");
         elements_.held = whole_box(detail::extents_of(elements_.held));
     }
-    /// Arrays, vectors and what else lies on the host: refused.
+    /// Arrays, vectors and other objects on the host do not compile.
     template <class Other>
     explicit device_view(const Other& /*other*/) {
         static_assert(detail::fits<Other>,
@@ -71,13 +71,14 @@ public:
     /// Strides, in elements.
     [[nodiscard]] const std::vector<index>& strides() const { return elements_.strides; }
 
-    /// For ep::bind: every rank has the whole tensor on its device.
+    /// ep::bind calls this. Every rank has the whole tensor on its device.
     [[nodiscard]] binding bound_to(const tensor<T, Rank>& placeholder) const {
         return {placeholder.node(), detail::input_in_memory({nullptr, elements_, nullptr, {}})};
     }
 
-    /// The application's own distribution: this rank holds these elements, the first of them at `lower` of a tensor
-    /// with these extents; for from_distributed and bind. Collective, as ep::distributed's constructor.
+    /// A tensor in the application's own distribution, for from_distributed, bind and into. The tensor has these
+    /// extents. This rank holds the elements of this view; the first of them has the index `lower`. Collective, like
+    /// the constructor of ep::distributed.
     /// @throws error, the same on every rank
     [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
                                                         const detail::per_dimension<Rank>& lower) const {
@@ -88,7 +89,7 @@ private:
     detail::strided_box elements_;
 };
 
-/// ep::device_view(pointer, {m, k}) has the rank of its extents.
+/// ep::device_view(pointer, {m, k}): the rank is the number of extents.
 template <class T, std::size_t Count>
 device_view(T*, const extent (&)[Count]) -> device_view<T, Count>;
 

@@ -30,12 +30,12 @@
 
 namespace einparallel {
 
-/// A handle on this rank's elements of a tensor, and on the knowledge of who holds the rest. Copying shares the
-/// elements. Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices;
-/// gather, allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's elements through the
-/// host, pinned. The communicators belong to the context: collective calls on a handle need it alive, local ones do
-/// not. An empty handle knows no context, so a collective call on one throws there alone: default handles are for
-/// all ranks or for none.
+/// A handle to this rank's elements of a distributed tensor. It also knows which rank holds which other elements.
+/// Copies of a handle share the elements. Elements may lie on a device (ep::device_run::results_stay, ep::device_view):
+/// runs on devices read them in place; gather, allgather, fetch, fetch_into, for_each_local, save_npy and printing copy
+/// this rank's elements through pinned host memory. The communicators belong to the context, so it must be alive in
+/// collective calls on a handle; local calls need it only to copy elements from a device. An empty handle knows no
+/// context, so a collective call on it throws on that rank only: use empty handles on all ranks or on none.
 template <class T, std::size_t Rank>
 class distributed {
     static_assert(detail::is_element<T>,
@@ -48,20 +48,20 @@ public:
     /// An empty handle.
     distributed() = default;
 
-    /// The application's own distribution: this rank holds the elements of `local`, the first of them at `lower` of a
-    /// tensor with these extents. The elements are referred to and must outlive the handle and all runs that read it.
-    /// A rank that holds nothing gives a view with an extent of 0, or a null pointer. Collective: the boxes are
-    /// exchanged, so that every rank knows all of them.
+    /// A handle to a tensor in the application's own distribution. The tensor has these extents. This rank holds the
+    /// elements of `local`; the first of them has the index `lower` in the tensor. The handle refers to the elements:
+    /// they must outlive the handle and all runs that read it. A rank that holds nothing gives a view with an extent of
+    /// 0, or with a null pointer. Collective: the ranks exchange their boxes, so that every rank knows all of them.
     ///
     ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
-    /// @throws error, the same on every rank, where extents differ between ranks, a box reaches outside or has a
-    /// negative extent, two boxes overlap, or some element is held by nobody
+    /// @throws error, the same on every rank, where extents differ between ranks, a box reaches outside of the tensor
+    /// or has a negative extent, two boxes overlap, or no rank holds some element
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local)
         : local_(detail::own_tensor(world, {extents.begin(), extents.end()}, detail::elements_of(local).at(lower))) {}
 
-    /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
-    /// run reads or writes it, the run says so.
+    /// Like the constructor above, for an array. The handle and its copies own an array that is moved in. They refer to
+    /// any other array; a run throws if this array is gone when the run reads or writes it.
     template <class Array, class = std::enable_if_t<std::is_same_v<std::remove_reference_t<Array>, array<T, Rank>>>>
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 Array&& local)
@@ -73,7 +73,7 @@ public:
         }
     }
 
-    /// Without a context: refused.
+    /// Does not compile: the context is missing.
     distributed(const detail::per_dimension<Rank>& /*extents*/, const detail::per_dimension<Rank>& /*lower*/,
                 const view<T, Rank>& /*local*/) {
         static_assert(detail::fits<T>,
@@ -81,7 +81,7 @@ public:
                       "{first_row, 0}, view)");
     }
 
-    /// A pointer without extents: refused.
+    /// Does not compile: a pointer has no extents.
     distributed(context& /*world*/, const detail::per_dimension<Rank>& /*extents*/,
                 const detail::per_dimension<Rank>& /*lower*/, const void* /*local*/) {
         static_assert(
@@ -104,8 +104,9 @@ public:
     /// The box of the tensor that this rank holds, in global indices.
     [[nodiscard]] const box& held() const { return local_tensor().elements.held; }
 
-    /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
-    /// @throws error where they are on a device
+    /// A view of the elements of held(), for reading and writing. If this rank holds none, its pointer is null and its
+    /// extents are 0.
+    /// @throws error where the elements are on a device
     [[nodiscard]] view<T, Rank> local() const {
         detail::expect(!local_tensor().elements.is_on_device,
                        "distributed: local() needs elements on the host, and these are on a device: copy them by "
@@ -119,18 +120,18 @@ public:
         return {holds_nothing() ? nullptr : reinterpret_cast<T*>(local_tensor().elements.data), shape, strides};
     }
 
-    /// Who holds what.
+    /// The distribution: which rank holds which box.
     [[nodiscard]] const distribution& where() const { return *detail::checked(local_tensor()).where; }
 
-    /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
-    /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
-    /// cut along several dimensions or a number, or ranks in no order
+    /// A pin to the blocks of this tensor. `Z.pinned(z.pin())` makes Z lie as `z` does. Local.
+    /// @throws error where the blocks do not form a grid with the ranks in its order. Ranks without elements must come
+    /// last, if several dimensions are cut or if the tensor has no dimensions
     EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
         return detail::pin_of(*detail::checked(local_tensor()).where);
     }
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
-    /// Local. Elements on a device are copied to the host, and back when f has seen all.
+    /// Local. Elements on a device are copied to the host, and copied back after the last call of f.
     void for_each_local(auto&& f) const {
         if (holds_nothing()) {
             return;
@@ -149,37 +150,40 @@ public:
         detail::write_back(local_tensor(), all);
     }
 
-    /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
-    /// elements to the root, without copying them first.
+    /// Returns the whole tensor on rank `root`, and an empty array on the other ranks (with one zero if Rank is 0).
+    /// Collective. Each rank sends its elements to `root`, from where they lie if they are dense and on the host.
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const { return gathered(root); }
 
-    /// The whole tensor on every rank. Collective. Each rank sends its elements to every other, without copying them
-    /// first.
+    /// Returns the whole tensor on every rank. Collective. Each rank sends its elements to every other rank, from where
+    /// they lie if they are dense and on the host.
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const { return gathered(std::nullopt); }
 
-    /// Elements of the tensor, from whichever ranks hold them, in the application's own layout: every rank asks for the
-    /// box at `lower` with the extents of `here`, and finds it in `here`. Boxes may overlap (ghost cells), need not
-    /// cover the tensor, and may be empty (an extent of 0, or a null pointer). The view may have any strides but 0, and
-    /// may be memory of this very tensor. Collective. One message for each pair of ranks of which one holds what the
-    /// other asks for, of just that, without copies where no stride is negative; a few small agreements before.
+    /// Copies a box of the tensor into `here`, from the ranks that hold its elements. Every rank asks for its own box,
+    /// which begins at `lower` and has the extents of `here`. Boxes may overlap (ghost cells), need not cover the
+    /// tensor, and may be empty (an extent of 0, or a null pointer). The view may have any strides with which no two of
+    /// its elements share memory; its memory may belong to this tensor. Collective. The ranks first agree in a few
+    /// small messages. Then each rank sends each other rank the elements that this one asks for, in one message. They
+    /// are sent from where they lie, unless they are on a device, a stride is negative, `here` is memory of this
+    /// tensor, or the message consists of many short runs.
     ///
     ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
-    /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
+    /// @throws error, the same on every rank, where a box reaches outside of the tensor; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
         const detail::strided_box target = detail::elements_of(here).at(lower);
         detail::fetch_tensor(detail::checked(local_tensor()), target.held, detail::check_target(target),
                              [&] { return target; });
     }
 
-    /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
+    /// Copies the tensor into the memory of `there`, which has the same extents and its own distribution. Collective.
+    /// All ranks know the boxes of `there` already, so they exchange none.
     /// @throws error, the same on every rank, where extents differ
     EINPARALLEL_INLINE void fetch_into(const distributed& there) const {
         detail::fetch_like(detail::checked(local_tensor()), there.local_tensor());
     }
 
-    /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
+    /// Like fetch_into, but returns a new array with the box that begins at `lower` and has these extents. Collective.
     /// @throws error, the same on every rank
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const detail::per_dimension<Rank>& lower,
                                                           const detail::per_dimension<Rank>& extents) const {
@@ -196,7 +200,7 @@ public:
     [[nodiscard]] const detail::local_tensor& local_tensor() const {
         return given_ == nullptr ? local_ : detail::not_given(*given_);
     }
-    /// The elements for a run that may write over them, which has them alone once it has begun.
+    /// Gives the elements to a run, which may write over them. The handle no longer has them when the run has begun.
     [[nodiscard]] std::shared_ptr<detail::donation> give() {
         given_ = std::make_shared<detail::donation>(
             detail::donation{local_tensor().where == nullptr ? nullptr : detail::input_in_memory(local_tensor())});
@@ -214,18 +218,18 @@ private:
         return whole;
     }
 
-    /// True too for an empty handle, moved-from ones included.
+    /// Also true for an empty handle, such as one that was moved from.
     [[nodiscard]] bool holds_nothing() const {
         return local_tensor().where == nullptr || local_tensor().elements.held.empty();
     }
 
     detail::local_tensor local_;
-    std::shared_ptr<detail::donation> given_{};  ///< where the elements were given to a run
+    std::shared_ptr<detail::donation> given_{};  ///< null unless the elements were given to a run
 };
 
 inline namespace EINPARALLEL_WAY {
 
-/// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
+/// Prints the box that this rank holds, as `[3:6, 0:5] of 6 x 5`, and its elements below. Local.
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
     return detail::print_tensor(stream, elements.local_tensor());

@@ -67,20 +67,20 @@ auto evaluate_on(context& world, const options& asked, const auto&... arguments)
 
 inline namespace EINPARALLEL_WAY {
 
-/// decompose + run, with values for placeholders behind the outputs: `ep::evaluate(world, Z, ep::bind(X, x))`.
-/// Collective. One output: its ep::distributed; several: a std::tuple of them.
+/// Plans outputs with decompose and runs the plan. Values for placeholders follow the outputs: `ep::evaluate(world, Z,
+/// ep::bind(X, x))`. Collective. Returns the ep::distributed of one output, or a std::tuple of those of several.
 /// @throws error, the same on every rank
 template <class T, std::size_t Rank, detail::OutputOrBinding... More>
 [[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, asked, output, more...);
 }
-/// The same with the default options.
+/// Like the function above, with the default options.
 template <class T, std::size_t Rank, detail::OutputOrBinding... More>
 [[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, options{}, output, more...);
 }
 
-/// Other arguments, and options behind outputs: refused.
+/// Other arguments, and options after the outputs, do not compile.
 ///@{
 template <class... Arguments>
 detail::other_than_outputs<Arguments...> evaluate(const Arguments&... /*arguments*/);
@@ -92,9 +92,9 @@ detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no
                          const detail::anything& /*next*/, ...);
 ///@}
 
-/// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
-/// pinned to their blocks where these are a grid of several ranks and the output is not pinned otherwise, so that they
-/// are computed there; see ep::into.
+/// Plans outputs with decompose and runs the plan. Each output goes into memory of an earlier result or of the
+/// application; see ep::into. Collective. With the automatic algorithm, an output that has no pin is pinned to the
+/// blocks of its memory if they form a grid of several ranks: then it is computed there.
 ///
 ///     ep::evaluate_into(world, ep::into(Z, z));
 /// @throws error, the same on every rank
@@ -102,12 +102,12 @@ template <std::same_as<binding>... More>
 void evaluate_into(context& world, const options& asked, const binding& output, const More&... more) {
     detail::evaluate_into_memory(world, asked, std::array{output, more...});
 }
-/// The same with the default options.
+/// Like the function above, with the default options.
 template <std::same_as<binding>... More>
 void evaluate_into(context& world, const binding& output, const More&... more) {
     evaluate_into(world, options{}, output, more...);
 }
-/// Other arguments: refused.
+/// Other arguments do not compile.
 ///@{
 template <class... Arguments>
     requires(!(detail::is_refused<Arguments> || ...))

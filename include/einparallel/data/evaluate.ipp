@@ -12,7 +12,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// True where an output is to be computed in the blocks that it goes to.
+/// True where evaluate_into() pins an output to the blocks of its memory.
 EINPARALLEL_SELDOM bool is_pinned_to_blocks(const binding& output) {
     const vertex* const made = output.placeholder.get();
     const std::shared_ptr<const distribution> blocks = output.into == nullptr ? nullptr : output.into->where;
@@ -22,7 +22,7 @@ EINPARALLEL_SELDOM bool is_pinned_to_blocks(const binding& output) {
     }
     const std::optional<mesh> grid = mesh_of(*blocks);
     return grid && !grid->axes.empty() && all_in(grid->axes, [&](const mesh_axis& axis) {
-               const auto dimension = std::size_t(axis.label);  // not where one rank has all: it would compute all
+               const auto dimension = std::size_t(axis.label);  // if one rank had all, it would compute all
                return made->form.output[dimension] != no_label &&
                       grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
            });

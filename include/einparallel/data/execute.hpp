@@ -21,12 +21,14 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// The same in a given memory space; `seen`: a trace to fill, or null; `results_stay`: in that memory.
+/// Carries out a plan in the memory space `space`, as execute() does on the host. `seen` is a trace to fill, or null.
+/// If `results_stay`, results stay in the memory of `space`.
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space = the_host, trace* seen = nullptr,
                                      bool results_stay = false);
 
-/// What a plan needs on a rank, in a memory space with this workspace and staging.
+/// The memory that plan `of` needs on rank `rank`. `staging` and `workspace` are those of the memory space: the bytes
+/// of a slab, and the bytes that a call needs.
 EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
                                        function_ref<std::size_t(const kernel&, const block_call&)> workspace);
 
@@ -35,34 +37,34 @@ EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& sp
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// What plan.release(world) calls.
-/// @throws error, where the context runs a plan, or the plan differs between ranks
+/// Frees what a context keeps of the earlier runs of a plan. Collective. plan.release(world) calls this.
+/// @throws error where a plan is running on the context, or the plan differs between ranks
 EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
 
 inline namespace EINPARALLEL_WAY {
 
-/// Carries out a plan. Collective over the context: every rank runs the same plan, with values bound to the same
-/// placeholders. Blocking. What plan.run(world, bindings…) calls.
+/// Carries out a plan. Collective: every rank of the context runs the same plan, with values bound to the same
+/// placeholders. Blocking. plan.run(world, bindings…) calls this.
 ///
-/// All allocation happens first; then the ranks agree to start (one small allreduce), and again when the work is done.
-/// A rank whose source or functor throws in between keeps to the schedule, with whatever payload, so nobody waits for
-/// it; then all ranks throw its sentence. Running the same plan on the same context again prepares nothing and
-/// allocates no tensor memory, given that the application has let go of all but the last result.
-/// @throws error, the same sentence on every rank: a plan for another number of ranks, a placeholder without a value or
-/// with one of another type or shape, plans that differ between ranks, memory that runs out, whatever a source or
-/// functor throws
+/// All memory is allocated first. Then the ranks agree to start (one small allreduce), and agree again when the work is
+/// done. If a source or functor throws on a rank meanwhile, this rank still sends all its messages, with arbitrary
+/// elements, so that no other rank waits; at the end all ranks throw its error. A second run of the same plan on the
+/// same context prepares nothing and allocates no memory for tensors, if the application has released all results but
+/// the last.
+/// @throws error, the same on every rank, where the plan is for another number of ranks or differs between ranks, a
+/// placeholder has no value or one of another type or shape, memory runs out, or a source or functor throws
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
     return detail::carry_out(asked, world, std::array<binding, sizeof...(Bindings)>{bound...});
 }
 
-/// The same with a list of bindings.
+/// Like the function above, with a list of bindings.
 template <std::same_as<std::vector<binding>> List>
 results execute(const plan& asked, context& world, const List& bound) {
     return detail::carry_out(asked, world, bound);
 }
 
-/// The same with a trace, on all ranks: plan.run(world, seen, bindings…).
+/// Also fills a trace: plan.run(world, seen, bindings…). All ranks give one, or none does.
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, trace& seen, const Bindings&... bound) {
     return detail::carry_out(asked, world, std::array<binding, sizeof...(Bindings)>{bound...}, detail::the_host, &seen);

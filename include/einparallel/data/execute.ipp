@@ -21,7 +21,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Everything of a run that can fail locally, before the ranks agree to start.
+/// Does all that can fail on this rank alone, before the ranks agree to start.
 EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_outputs& outputs) {
     const plan& asked = call.asked;
     plan_cache& cache = call.cache;
@@ -53,7 +53,7 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
     }
 }
 
-/// Says what became of elements that were given to the run, where f() throws.
+/// Calls f(). If it throws, adds to the error what `became` of elements that were given to the run.
 EINPARALLEL_INLINE void saying(std::span<const binding> bound, const char* became, function_ref<void()> f) {
     try {
         f();

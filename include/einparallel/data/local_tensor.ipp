@@ -43,7 +43,7 @@ EINPARALLEL_SELDOM const local_tensor& not_given(const donation& elements) {
     return elements.value == nullptr ? nothing : *elements.value->origin->local();
 }
 
-/// True where some elements lie before the first.
+/// True where a stride is negative and the box is not empty.
 EINPARALLEL_SELDOM bool is_backwards(const strided_box& of) {
     return !of.held.empty() && any_in(of.strides, [](index stride) { return stride < 0; });
 }
@@ -66,14 +66,14 @@ EINPARALLEL_SELDOM strided_box strided_box::at(index_span lower) const {
     return made;
 }
 
-/// From the lowest byte to behind the highest; nothing where there is no element.
+/// The addresses of the first byte and behind the last one; both are 0 where there is no element.
 EINPARALLEL_SELDOM std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
     const std::vector<index> extents = extents_of(of.held);
     const strided_block block{of.data, extents, of.strides.data(), of.element};
     return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : block.touched();
 }
 
-/// True where both touch some of the same memory, or lie between each other's elements.
+/// True where the address ranges of both, from the first byte to the last one, overlap.
 EINPARALLEL_SELDOM bool meet(const strided_box& a, const strided_box& b) {
     const auto [a_begin, a_end] = memory_of(a);
     const auto [b_begin, b_end] = memory_of(b);
@@ -86,7 +86,8 @@ EINPARALLEL_SELDOM strided_box dense_block(const distribution& where, int rank, 
     return {memory, held, dense_strides(held), element};
 }
 
-/// The context of a local tensor. The same on every rank, so what it throws needs no agreement.
+/// The context of a local tensor. Throws where it is gone. That is so on all ranks or on none, so they need no
+/// agreement.
 EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const local_tensor& local) {
     std::shared_ptr<context_state> world = local.world.lock();
     expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
@@ -100,7 +101,7 @@ EINPARALLEL_SELDOM std::string check_target(const strided_box& target) {
                : "the view has strides by which several of its elements share one place";
 }
 
-/// into = from, over the whole box, in a space that works on the memory of both.
+/// Copies all elements of `from` to `into`. `space` can access the memory of both.
 EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
     if (!from.held.empty()) {
         space.copy({extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element.bytes});
@@ -108,7 +109,7 @@ EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& in
     }
 }
 
-/// The space of the memory that a local tensor lies in.
+/// The memory space in which the elements of a local tensor lie. @throws error where the context has none
 EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const local_tensor& local) {
     if (!local.elements.is_on_device) {
         return {std::shared_ptr<const void>(), &the_host};

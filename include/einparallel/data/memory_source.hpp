@@ -18,11 +18,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A whole tensor in the memory of every rank, or of one, or this rank's elements of one that is distributed.
+/// A source in memory: a whole tensor on every rank or on one rank, or this rank's elements of a distributed tensor.
 class memory_source final : public source {
 public:
-    /// Shares the elements with the handle that it is made from. `root`: the rank that has them all; none: they are
-    /// spread as the local tensor says, or every rank has all.
+    /// Shares the elements with the handle that `local` comes from. If `local.where` is set, the elements are
+    /// distributed so. Else rank `root` has all of them, or every rank, if there is no `root`.
     explicit memory_source(local_tensor local, std::optional<int> root = std::nullopt)
         : local_(std::move(local)), root_(root) {}
 
@@ -31,7 +31,7 @@ public:
                : root_.has_value()     ? source_kind::root
                                        : source_kind::everywhere;
     }
-    /// @pre the elements are not block-cyclic, which have to be sent first
+    /// @pre the elements are not block-cyclic: those must be redistributed first
     void read(const box& region, void* destination) const override {
         check_address(region);
         local_.elements.read(region, destination, description());
@@ -65,11 +65,11 @@ public:
                : root_.has_value()       ? "from_root(" + std::to_string(*root_) + ")"
                                          : "bind";
     }
-    /// Of a tensor that is distributed, with who holds what.
+    /// The elements; for a distributed tensor, also which rank holds which box.
     [[nodiscard]] const local_tensor* local() const override { return &local_; }
 
 private:
-    /// @throws error where a null pointer is said to have elements of a box
+    /// @throws error where `region` has elements, but the pointer to them is null
     void check_address(const box& region) const {
         require(local_.elements.data != nullptr || region.empty(),
                 {description(), ": the elements are at a null pointer"});

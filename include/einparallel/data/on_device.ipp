@@ -22,7 +22,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What MPI says of itself; nothing is tried, for an MPI that cannot read device memory ends the program.
+/// True where MPI reports that it reads device memory. Nothing is tried: an MPI that cannot do so would end the
+/// program.
 EINPARALLEL_SELDOM bool mpi_reads_device_memory() {
 #if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
     return MPIX_Query_cuda_support() != 0;
@@ -39,10 +40,10 @@ EINPARALLEL_SELDOM bool goes_straight(const device_run& how) {
            (how.messages == device_messages::automatic && mpi_reads_device_memory());
 }
 
-/// The context's space with these settings, made at the first call.
+/// The context's memory space with these settings. The first call makes it.
 EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, const device_settings& settings) {
     for (const std::shared_ptr<const memory_space>& each : world.spaces) {
-        const auto& known = static_cast<const device_space&>(*each);  // there are no others
+        const auto& known = static_cast<const device_space&>(*each);  // all of a context's spaces are device spaces
         if (known.settings() == settings) {
             return known;
         }
@@ -52,8 +53,8 @@ EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, con
     return *made;
 }
 
-/// The memory space of this rank's device, ready for work. `check` throws where the device does not suffice for it. All
-/// ranks then throw the same error, whose sentence begins with `call`.
+/// The memory space of this rank's device, ready for work. `check` throws where the device is not sufficient. If it
+/// throws on one rank, all ranks throw the same error, which begins with `call`.
 EINPARALLEL_SELDOM const device_space& agreed_device_space(
     context_state& state, const device_run& how, const std::string& call,
     function_ref<void(const device_space&)> check = [](const device_space&) {}) {
@@ -79,7 +80,7 @@ EINPARALLEL_SELDOM const device_space& agreed_device_space(
     return *space;
 }
 
-/// @throws error, which begins with `call`, where a vertex has no kernel on devices: the same on all ranks
+/// @throws error, the same on all ranks, where a vertex has no kernel on devices; it begins with `call`
 EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();

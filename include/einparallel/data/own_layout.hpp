@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The elements that a view sees, as a whole tensor.
+/// The elements of a view, as a whole tensor.
 template <class View>
 strided_box elements_of(const View& seen) {
     using T = typename View::value_type;
@@ -26,18 +26,18 @@ strided_box elements_of(const View& seen) {
             element_type_of<T>()};
 }
 
-/// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
-/// beyond an index, the side ends at the last one: outside of every tensor.
+/// The box with this lower corner and these extents, which are not checked. Where the sum exceeds the largest index,
+/// the side ends at the largest index, which is outside of every tensor.
 EINPARALLEL_INLINE box box_at(index_span lower, index_span extents);
 
-/// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
+/// The pin that places a tensor in these blocks. @throws error where the blocks form no grid
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 
-/// The first element of a region, row-major, that none of the boxes has; nothing where there is none.
+/// The first element of `region`, in row-major order, that is in none of the boxes; nullopt where all are.
 EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& boxes);
 
-/// The local tensor of this rank, which has these elements of a tensor with these extents. Collective: all learn what
-/// each has.
+/// Makes this rank's local tensor, with the elements `mine` of a tensor with extents `bounds`. Collective: every rank
+/// learns which box each rank has.
 /// @throws error, the same on every rank
 EINPARALLEL_INLINE local_tensor own_tensor(context& world, const std::vector<index>& bounds, const strided_box& mine);
 

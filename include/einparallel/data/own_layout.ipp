@@ -38,9 +38,10 @@ EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
                    [](const mesh_axis& axis) { return pinned_part(int(axis.label), cut_points(axis.points)); });
 }
 
-/// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` (of this rank, or
-/// empty) and `numbers`: what the ranks agree on before that. Collective. @throws error, the same on every rank, also
-/// where extents are negative or not the same everywhere, and where a box reaches outside of the tensor
+/// Returns the boxes of all ranks, by rank. Every rank gives its box `mine` and the extents `bounds` of the tensor.
+/// First the ranks agree that no rank has a `mistake` (empty where there is none) and that `numbers` are the same on
+/// all. Collective. @throws error, the same on every rank, also where extents are negative or differ between ranks, or
+/// a box reaches outside of the tensor
 EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
                                                    const std::string& mistake, std::initializer_list<common> numbers,
                                                    const std::vector<index>& bounds, const box& mine) {
@@ -87,12 +88,12 @@ EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& regio
     return first == corners.end() ? std::nullopt : std::optional(*first);
 }
 
-/// @throws error where boxes, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
-/// for boxes that are slabs, at worst the pairs of boxes.
+/// @throws error where boxes overlap or do not hold every element of the tensor. Takes n log n steps for n slabs, at
+/// most n² for other boxes. @pre the boxes lie inside the tensor
 EINPARALLEL_SELDOM void check_boxes(const std::vector<index>& bounds, const std::vector<box>& boxes) {
     expect(is_countable(bounds), "distributed: these extents make more than 2^59 elements");
     index held = 0;
-    std::vector<std::size_t> order;  // of the boxes that hold something, by their first elements
+    std::vector<std::size_t> order;  // ranks whose boxes hold something, sorted by the first elements of the boxes
     for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
         if (!boxes[rank].empty()) {
             held += boxes[rank].size();

@@ -27,20 +27,19 @@ struct printed_results : refused {
 
 }  // namespace detail
 
-/// One part per output of the plan. Holds the elements of this rank, on the host, or on its device where
-/// ep::device_run::results_stay says so; what the application lets go of, the next run of the same plan uses again.
-/// A tensor that is named twice among the outputs is computed once, and so are outputs of equal statements (the
-/// plan's table says so): all are handles on the same elements, as copies of a handle are, and each keeps them
-/// alive.
+/// The results of a run: this rank's elements of each output of the plan. They are on the host, or on this rank's
+/// device with ep::device_run::results_stay. The next run of the same plan uses the memory of released results again. A
+/// tensor that is an output twice is computed once, and so are outputs with equal statements (the plan's table shows
+/// them): their handles share the elements, like copies of one handle, and each handle keeps them alive.
 class results {
 public:
     /// An output, with its type erased.
     struct part {
-        std::vector<std::weak_ptr<vertex>> made_by{};  ///< the output, and those that are equal
+        std::vector<std::weak_ptr<vertex>> made_by{};  ///< the output, and the outputs equal to it
         detail::local_tensor here{};                   ///< the elements of this rank
     };
 
-    /// The results of no run.
+    /// Empty: the results of no run.
     results() = default;
     /// For the library's own use.
     results(std::vector<part> outputs, std::size_t bytes_sent, std::size_t extra_bytes_sent)
@@ -61,7 +60,7 @@ public:
                     " is not an output of the plan that ran");
     }
 
-    /// Output number `position`, in the order in which decompose() was given them. Local.
+    /// Output number `position`, in the order of the outputs given to decompose(). Local.
     template <class T, std::size_t Rank>
     [[nodiscard]] distributed<T, Rank> at(std::size_t position) const {
         detail::require(position < outputs_.size(),
@@ -70,7 +69,7 @@ public:
     }
 
     /// The one output of a plan. Local.
-    /// @throws error where the plan has several, or one of another type
+    /// @throws error where the plan has several outputs, or one of another type
     template <class T, std::size_t Rank>
     operator distributed<T, Rank>() const {  // implicit by design: ep::distributed<double, 2> z = plan.run(world);
         detail::require(outputs_.size() == 1,
@@ -81,13 +80,13 @@ public:
     /// Number of outputs.
     [[nodiscard]] std::size_t size() const { return outputs_.size(); }
 
-    /// Element bytes that this rank handed to MPI for others: what plan.bytes_sent(rank) says.
+    /// Bytes of elements that this rank handed to MPI for other ranks, as many as plan.bytes_sent(rank) predicts.
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
-    /// Bytes beside bytes_sent() that it sent to bring bound values from where they rested to where the plan reads
-    /// them.
+    /// Bytes that this rank sent in addition to bytes_sent(): to move bound values into the distribution that the plan
+    /// reads, and outputs into the memory that ep::into gave.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
 
-    /// Refused: outputs may be of any type.
+    /// Does not compile: print one output, results.get(Z).
     template <class Stream>
     friend detail::printed_results<Stream> operator<<(Stream& stream, const results& /*several*/);
 

@@ -26,18 +26,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One call of run, as its inputs and its outputs see it.
+/// One call of run: what its inputs and its outputs share.
 struct plan_call {
     const plan& asked;
     std::shared_ptr<context_state> world;
     std::span<const binding> bound;
     plan_cache& cache;
-    trace* seen;                     ///< or null
-    bool results_stay;               ///< in the cache's memory
-    prepared_plan* ready = nullptr;  ///< where the plan could be prepared
-    fingerprint bound_signature{};   ///< of what is bound, and where it rests
+    trace* seen;                     ///< a trace to fill, or null
+    bool results_stay;               ///< in the memory space of the cache
+    prepared_plan* ready = nullptr;  ///< null until the plan is prepared
+    fingerprint bound_signature{};   ///< of the values bound, and their distributions
 
-    /// A run that fails keeps nothing half.
+    /// A run that failed keeps nothing for later runs.
     ~plan_call() {
         if (ready != nullptr && !moves().is_kept()) {
             moves().forget();
@@ -48,7 +48,7 @@ struct plan_call {
     const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }
 };
 
-/// "f8, 3 x 4"
+/// Element type and extents as text: "f8, 3 x 4".
 EINPARALLEL_SELDOM std::string shape_text(element_type element, const std::vector<index>& bounds) {
     return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + numbers_text(bounds, " x ");
 }
@@ -58,7 +58,8 @@ EINPARALLEL_SELDOM std::string name_of(const binding& each) {
     return named ? "'" + each.placeholder->name + "'" : "a tensor";
 }
 
-/// The transfer of a bound value to the distribution that a plan reads, kept for values with the same distribution.
+/// The transfer of a bound value to the distribution that a plan reads. It is kept for later values with the same
+/// distribution.
 struct kept_transfer {
     EINPARALLEL_SELDOM kept_transfer(const local_tensor& value, const planned_vertex& input, std::size_t number,
                                      plan_cache& runs)
@@ -81,11 +82,11 @@ struct kept_transfer {
         arrived.emplace(std::move(to));
     }
 
-    plan_cache* home;  ///< of the memory space that it runs in
+    plan_cache* home;  ///< the cache of the memory space in which it runs
     std::shared_ptr<const distribution> where;
     std::uint64_t signature;
     memory_block block;
-    std::optional<transfer> moves;         ///< none where this rank's elements stay where they are
+    std::optional<transfer> moves;         ///< none where this rank's elements need not move
     std::optional<memory_source> arrived;  ///< the elements in `block`
 };
 
@@ -93,7 +94,7 @@ class run_inputs {
 public:
     explicit run_inputs(plan_call& call) : call_(call) {}
 
-    /// Finds the source of each input. Local; throws.
+    /// Finds the source of each input. Local; may throw.
     EINPARALLEL_SELDOM void find() {
         std::vector<const source*>& sources = call_.moves().sources();
         is_used_.assign(call_.bound.size(), false);
@@ -117,7 +118,7 @@ public:
         }
     }
 
-    /// Arrays that are bound on every rank must be equal, where options.check_inputs asks. Collective.
+    /// With options.check_inputs, throws where an array bound on every rank is not equal on all of them. Collective.
     EINPARALLEL_SELDOM void compare() const {
         if (checksums_.empty()) {
             return;
@@ -134,10 +135,10 @@ public:
                               "; where one rank has the data, bind ep::from_root(array, rank)"}));
     }
 
-    /// The most spans that a trace of carry_out() has.
+    /// The most spans that carry_out() adds to a trace.
     std::size_t most_spans() const { return spans_; }
 
-    /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
+    /// Moves bound values to the distributions that the plan reads. Returns the bytes that this rank sent.
     EINPARALLEL_SELDOM std::size_t carry_out(const run_watch& watch, std::string& failure) const {
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
@@ -189,7 +190,7 @@ private:
                 {"is on rank ", value.root(), ", the plan is for ", processes, " ranks"});
     }
 
-    /// The source of a placeholder's elements, once carry_out() has brought them.
+    /// The source of a placeholder's elements. It may have them only after carry_out().
     EINPARALLEL_SELDOM const source* bound_source(std::size_t number) {
         const planned_vertex& input = call_.asked.vertices()[number];
         const vertex* const given = value_for(input);
@@ -206,7 +207,8 @@ private:
         return is_everywhere ? &value : bring(number, value);
     }
 
-    /// Prepares the transfer of a value whose distribution is another one than the plan reads.
+    /// Prepares the transfer of a value to the distribution that the plan reads, if it has another one. Returns the
+    /// source of the elements after that.
     EINPARALLEL_SELDOM const source* bring(std::size_t number, const source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
         local_tensor from = *value.local();
@@ -243,7 +245,7 @@ private:
     }
 
     plan_call& call_;
-    std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< and who owns the value
+    std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< with the owners of the values
     std::vector<bool> is_used_;                                                    ///< by binding
     std::size_t spans_ = 0;
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex

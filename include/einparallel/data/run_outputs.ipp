@@ -24,7 +24,7 @@ class run_outputs {
 public:
     explicit run_outputs(plan_call& call) : call_(call) {}
 
-    /// Finds the application's memory for results, and binds those that may be computed in it. Local; throws.
+    /// Finds the application's memory for results, and binds the results that can be computed in it. Local; may throw.
     EINPARALLEL_SELDOM void find() {
         targets_.assign(call_.asked.outputs().size(), nullptr);
         for_each_in(call_.bound, [&](const binding& each) { match(each); });
@@ -39,7 +39,7 @@ public:
         for_each_in(call_.bound, [&](const binding& each) { offer(each); });
     }
 
-    /// The ranks have begun: what is given belongs to the run, which holds it until it is over.
+    /// Called when the ranks have begun. Elements that were given now belong to the run, which keeps them to its end.
     EINPARALLEL_SELDOM void begin() {
         for (const binding& each : call_.bound) {
             if (each.gives != nullptr) {
@@ -49,7 +49,7 @@ public:
         overwritten_ = list_of(given_, [](donation* each) { return std::exchange(each->value, nullptr); });
     }
 
-    /// The results that the run returns; notes those that deliver() has to move. Local; throws.
+    /// Returns the results of the run, and notes which of them deliver() must move. Local; may throw.
     EINPARALLEL_SELDOM std::vector<results::part> collect() {
         std::vector<results::part> outputs(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
@@ -80,7 +80,8 @@ public:
         return outputs;
     }
 
-    /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.
+    /// Moves the noted results to the application's memory, after all work is done. Collective. Returns the bytes that
+    /// this rank sent.
     EINPARALLEL_SELDOM std::size_t deliver() const {
         std::size_t sent = 0;
         for (const auto& [from, to] : moved_) {
@@ -94,7 +95,7 @@ public:
     }
 
 private:
-    /// Notes where the elements go, where an output is bound.
+    /// If `given` is for an output, notes the memory for it.
     EINPARALLEL_SELDOM void match(const binding& given) {
         if (!given.is_output()) {
             return;
@@ -137,7 +138,8 @@ private:
         }
     }
 
-    /// Binds an output to the application's memory: the same blocks, no negative stride, read by no input.
+    /// Binds an output to the application's memory if it can be computed there. The memory must have the blocks in
+    /// which the plan leaves the output and no negative stride, and no input may read it.
     EINPARALLEL_SELDOM void aim(std::size_t position) {
         const planned_vertex& made = call_.output(position);
         const local_tensor& into = *targets_[position];
@@ -152,7 +154,7 @@ private:
         }
     }
 
-    /// True where the source of another input is in this memory.
+    /// True where a source other than `but` has elements in this memory.
     EINPARALLEL_SELDOM bool is_in_use(const strided_box& memory, const source* but) const {
         return any_in(call_.moves().sources(), [&](const source* origin) {
             const local_tensor* const read = origin == nullptr ? nullptr : origin->local();
@@ -160,7 +162,7 @@ private:
         });
     }
 
-    /// Finds a result to be written over what is given for an input, where that is read in place.
+    /// If a result can be written over the elements given for an input, which are read in place, lets the run do that.
     EINPARALLEL_SELDOM void offer(const binding& given) {
         if (given.gives == nullptr || given.gives->value == nullptr) {
             return;
@@ -176,10 +178,10 @@ private:
     }
 
     plan_call& call_;
-    std::vector<donation*> given_;                      ///< what results are to be written over
-    std::vector<std::shared_ptr<vertex>> overwritten_;  ///< and are
-    std::vector<const local_tensor*> targets_;          ///< by output: where the application wants it, or null
-    std::vector<std::pair<local_tensor, const local_tensor*>> moved_;  ///< from the one to the other
+    std::vector<donation*> given_;                      ///< elements that results will be written over
+    std::vector<std::shared_ptr<vertex>> overwritten_;  ///< inputs with such elements, after begin()
+    std::vector<const local_tensor*> targets_;          ///< by output: the application's memory for it, or null
+    std::vector<std::pair<local_tensor, const local_tensor*>> moved_;  ///< from the first to the second, by deliver()
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

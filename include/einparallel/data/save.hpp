@@ -18,7 +18,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// @param most_bytes that a rank gives to MPI in one call
+/// @param most_bytes the most bytes that a rank gives to MPI in one call
 EINPARALLEL_INLINE void save_tensor(const local_tensor& local, const std::string& path,
                                     std::size_t most_bytes = std::size_t{1} << 30);
 
@@ -29,7 +29,7 @@ struct saved_tensor {
     std::string name;            ///< in the file
     detail::local_tensor local;  ///< this rank's elements
 
-    /// As in {"W", W}.
+    /// Makes one from a name and a tensor, as in {"W", W}.
     template <class T, std::size_t Rank>
     saved_tensor(std::string called, const distributed<T, Rank>& elements)
         : name(std::move(called)), local(elements.local_tensor()) {}
@@ -39,8 +39,8 @@ inline namespace EINPARALLEL_WAY {
 
 /// Writes a distributed tensor to a .npy file in C order, which NumPy, ep::load_npy and ep::npy_file read; an older
 /// file of this name is replaced. Collective: every rank writes its own elements where they belong in the file
-/// (MPI-IO), so nobody needs memory for the whole tensor. The header is written last: a file that failed is no .npy
-/// file.
+/// (MPI-IO), so no rank needs memory for the whole tensor. The header is written last: if writing fails, the file is
+/// not a valid .npy file.
 ///
 ///     ep::save_npy("z.npy", z);
 /// @throws error, the same on every rank, where the path is not the same on all of them, or the file cannot be written
@@ -57,15 +57,16 @@ void save_npy(const Path& path, const Elements& elements) {
 
 }  // namespace EINPARALLEL_WAY
 
-/// Writes distributed tensors of one context to a .safetensors file as save_npy does, those of larger elements first,
-/// so that all are aligned: a checkpoint, which ep::load_safetensors and the format's other readers read.
+/// Writes distributed tensors of one context to a .safetensors file (a checkpoint), as save_npy does. Tensors with
+/// larger elements come first, so that all are aligned. ep::load_safetensors and other readers of the format read the
+/// file.
 ///
 ///     ep::save_safetensors("model.safetensors", {{"W", W}, {"V", V}}, {{"format", "pt"}});
-/// The metadata are pairs of words that say something of the whole file, which ep::safetensors_file::metadata()
-/// returns; loaders of transformers want {"format", "pt"}. Names and words are UTF-8, of any characters.
-/// @throws error, the same on every rank, where a name is used twice or no UTF-8, an element type is none of the
-/// format's (std::complex<double>), paths, names, metadata or tensors are not the same on all ranks, or the file cannot
-/// be written
+/// `metadata` are pairs of strings that describe the whole file; ep::safetensors_file::metadata() returns them. Loaders
+/// of transformers require {"format", "pt"}. Names and strings are UTF-8, with any characters.
+/// @throws error, the same on every rank, where a name is used twice or is not UTF-8, the format lacks an element type
+/// (std::complex<double>), paths, names, metadata or tensors are not the same on all ranks, or the file cannot be
+/// written
 EINPARALLEL_INLINE void save_safetensors(const std::string& path, const std::vector<saved_tensor>& tensors,
                                          const std::map<std::string, std::string>& metadata = {});
 

@@ -27,8 +27,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// An existing file, open for writing on all ranks of a communicator (MPI-IO). Collective, as all calls on it are; each
-/// may throw on some ranks only, which the others must be told before the next one that does not close it.
+/// Opens an existing file for writing on all ranks of a communicator (MPI-IO). This call and all calls on the file are
+/// collective. Each may throw on some ranks only: the ranks must agree about that before the next call, unless it
+/// closes the file.
 EINPARALLEL_SELDOM MPI_File open_together(const communicator& ranks, const std::string& path) {
 #if defined(SMPI_H)
     refuse({"'", path, "' cannot be opened by ranks that SimGrid simulates (", ranks.size(),
@@ -41,9 +42,10 @@ EINPARALLEL_SELDOM MPI_File open_together(const communicator& ranks, const std::
 #endif
 }
 
-/// Writes the elements that `here` describes in memory, from `data` on, to where `there` has them in the file, from
-/// byte `offset` on. Both describe as many elements of so many bytes, on this rank perhaps none.
-/// @pre elements in row-major order do not go back in the file; they are 2 GiB at most
+/// Writes elements from memory to the file. `here` describes where they lie in memory, relative to `data`. `there`
+/// describes where they belong in the file, relative to byte `offset`. Both describe the same number of elements of
+/// `element_bytes` bytes; it may be 0 on this rank.
+/// @pre in row-major order the elements have ascending places in the file; they have at most 2 GiB
 EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const box_type& there, const void* data,
                                        const box_type& here, std::size_t element_bytes) {
     const auto [unit, unit_bytes] = unit_of(element_bytes);
@@ -61,7 +63,8 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
             {"MPI_File_write_all wrote ", written * unit_bytes, " of ", here.bytes, " bytes"});
 }
 
-/// Writes tensors one behind the other, after a preamble. `who` says for whom, `same` what all ranks must agree on.
+/// Writes a preamble and then the tensors, one after the other. `who` is the call that errors name. `same` must be the
+/// same on all ranks.
 EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& path,
                                      std::span<const local_tensor> tensors, fingerprint same,
                                      function_ref<std::string()> write_preamble, std::size_t most_bytes) {
@@ -75,7 +78,7 @@ EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& 
     };
     struct file_slab {
         std::size_t local;
-        std::uint64_t begin;  ///< of the tensor, behind the preamble
+        std::uint64_t begin;  ///< byte after the preamble at which the tensor begins
         box_type there;       ///< in the file
         box_type here;        ///< in memory
     };
@@ -116,7 +119,7 @@ EINPARALLEL_SELDOM void save_tensors(const std::string& who, const std::string& 
     MPI_File file = MPI_FILE_NULL;
     attempt(doing, [&] { file = open_together(control, path); });
     agree(control, failure);
-    std::uint64_t rounds = ~std::uint64_t(slabs.size());  // the smallest complement: the most slabs
+    std::uint64_t rounds = ~std::uint64_t(slabs.size());  // the smallest complement belongs to the most slabs
     allreduce_minimum(control, {&rounds, 1});
     slabs.resize(std::size_t(~rounds));
     for (const file_slab& each : slabs) {

@@ -22,10 +22,10 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// An input with a copy of the elements of a whole tensor, which rank `root` has.
+/// An input with a copy of the elements of `given`, a whole tensor that rank `root` has.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const local_tensor& given, int root);
 
-/// The elements of an array, a view or another library's object that stays the caller's.
+/// A local tensor that refers to the elements of `value`, which the caller keeps.
 template <DenseOperand Value>
 local_tensor refer_to(const Value& value) {
     local_tensor made;
@@ -37,7 +37,7 @@ local_tensor refer_to(const Value& value) {
     }
     return made;
 }
-/// The elements of an object that nobody else wants: moved, and kept.
+/// A local tensor that owns its elements: `value` is moved into it.
 template <DenseOperand Value>
 local_tensor keep_elements(Value value) {
     const auto keep = std::make_shared<const Value>(std::move(value));
@@ -46,11 +46,11 @@ local_tensor keep_elements(Value value) {
     made.keep = keep;
     return made;
 }
-/// The tensor of an input with a dense operand's elements.
+/// The tensor type of an input with the elements of a dense operand of type `Value`.
 template <class Value>
 using input_of = tensor<typename readable_t<Value>::value_type, readable_t<Value>::rank>;
 
-// What other arguments make of these functions.
+// Results of the functions below for arguments that do not compile.
 template <class... Arguments>
 struct other_than_root : refused {
     static_assert(fits<Arguments...>,
@@ -77,17 +77,17 @@ struct other_than_target : binding, refused {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// The caller's memory, for from_root. Made by ep::borrow.
+/// A reference to the caller's memory, for from_root. ep::borrow makes it.
 template <class T, std::size_t Rank>
 struct borrowed {
-    using input = tensor<T, Rank>;  ///< what from_root makes of it
+    using input = tensor<T, Rank>;  ///< what from_root returns for it
     detail::local_tensor what;      ///< the caller's memory
 };
 
 inline namespace EINPARALLEL_WAY {
 
-/// Refers to an array, a view or another library's object where from_root would copy it: each run reads what it holds
-/// then. It must outlive the runs; of an ep::array that did not, they say so.
+/// Makes from_root refer to an array, a view or another library's object, instead of copying it. Each run reads the
+/// elements that the object has at that time. The object must outlive the runs; a run throws if an ep::array is gone.
 ///
 ///     ep::tensor<double, 2> A = ep::from_root(ep::borrow(a), 0);
 template <detail::DenseOperand Value>
@@ -98,14 +98,15 @@ template <detail::DenseOperand Value>
                   "ep::borrow: this object is gone before the run: give it a name, or call from_root without borrow");
     return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
 }
-/// Other tensors: refused.
+/// Tensors whose elements cannot be found do not compile.
 template <detail::OpaqueTensor Other>
 detail::known_tensors<Other> borrow(const Other& elements);
 
-/// An input whose elements are in an array, a view or another library's object (an Eigen matrix, vector or map, a
-/// std::span, an mdspan) of rank `root`, which sends every other rank the elements that it computes with. Every rank
-/// gives one of the same extents; its elements are read on the root only. They are copied now, so that the caller may
-/// change or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
+/// An input whose elements rank `root` has, in an array, a view or another library's object (an Eigen matrix, vector or
+/// map, a std::span, an mdspan). The root sends every other rank the elements that this rank computes with. Every rank
+/// gives an object of the same extents; only the elements of the root are read. They are copied now, so the caller may
+/// change or delete the object. Not copied are an ep::array that is moved in, which the input keeps, and memory to
+/// which ep::borrow refers.
 template <class Value>
 [[nodiscard]] auto from_root(Value&& elements, int root) {
     if constexpr (!detail::DenseOperand<Value>) {
@@ -126,13 +127,13 @@ template <class Value>
         return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));
     }
 }
-/// Other arguments: refused.
+/// Other arguments do not compile.
 template <class... Arguments>
     requires(sizeof...(Arguments) != 2)
 detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*/);
 
-/// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
-/// earlier result are shared and live as long as the input does; the application's own are referred to.
+/// An input that is distributed already: an earlier result, or a tensor in the application's own distribution. The
+/// input shares the elements of an earlier result and keeps them alive. It only refers to elements of the application.
 template <Element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_distributed(const distributed<T, Rank>& elements) {
     if (elements.local_tensor().where == nullptr) {
@@ -142,20 +143,22 @@ template <Element T, std::size_t Rank>
     }
     return tensor<T, Rank>(detail::input_in_memory(elements.local_tensor()));
 }
-/// Other values: refused.
+/// Other values do not compile.
 template <class Other>
 detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/);
 
-/// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
-/// its own elements of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an
-/// input: bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
-/// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned. An
-/// ep::block_cyclic matrix is brought like an ep::distributed one (results.extra_bytes_sent() counts it).
+/// Binds a value to a placeholder for one run. The value may be an array, a view or another library's object: then
+/// every rank has the whole tensor, and reads the elements that it needs. It may be an ep::distributed or an
+/// ep::block_cyclic matrix: if the plan reads it in another distribution, the run first sends its elements there
+/// (results.extra_bytes_sent() counts these bytes). It may be an input: bind(X, ep::from_root(a, 0)) if one rank has
+/// the data, bind(X, ep::load_npy<double, 2>(path)), bind(X, ep::generate<double>(…)). An lvalue is referred to and
+/// must live until the run returns; an rvalue is owned.
 ///
-/// An earlier result that is moved in, bind(W, std::move(w)), is given to the run, which may write a result of the same
-/// extents over it, element by element, where no other handle shares the elements (an ep::results does, too): a loop
-/// that trains W so has it once in memory, otherwise twice. Once the ranks have begun, the handle throws where it is
-/// used, whatever becomes of the run; a run that fails before leaves it as it is. Errors say which it was.
+/// An earlier result that is moved in, bind(W, std::move(w)), is given to the run. The run may write a result of the
+/// same extents over it, element by element, if no other handle and no ep::results shares the elements. A loop that
+/// trains W then holds W in memory once instead of twice. When the ranks have begun the run, every use of the handle
+/// throws, even if the run fails. If the run fails before that, the handle keeps its elements. The error says which of
+/// the two happened.
 template <class T, std::size_t Rank, class Value>
 [[nodiscard]] binding bind(const tensor<T, Rank>& placeholder, Value&& value) {
     using Plain = std::remove_cvref_t<Value>;
@@ -194,20 +197,21 @@ template <class T, std::size_t Rank, class Value>
     return made;
 }
 
-/// Other arguments: refused.
+/// Other arguments do not compile.
 template <class Placeholder, class Value>
 detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, Value&& /*value*/);
 
-/// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
-/// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
-/// (Z.pinned(z.pin()) sees to that), the executor writes there and nowhere else, strided or not, if no stride is
-/// negative and no input of the run lies in the same memory; otherwise the elements are copied there, or sent, when the
-/// work is done. A run that throws before its first vertex has written nothing.
+/// Gives a run the memory for one of its outputs: that of an earlier result, or the application's own. plan.run(world,
+/// ep::into(Z, z)) leaves the elements of Z in the blocks of `z`, and results.get(Z) is a handle to them. The run
+/// computes Z directly in this memory where it can, with or without strides. It cannot if the plan leaves Z in other
+/// blocks (Z.pinned(z.pin()) prevents that), if a stride is negative, or if an input of the run lies in the same
+/// memory. Then it copies or sends the elements to `z` when the work is done. A run that throws before its first vertex
+/// has written nothing.
 template <class T, std::size_t Rank>
 [[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
     return {output.node(), nullptr, std::make_shared<const detail::local_tensor>(blocks.local_tensor())};
 }
-/// Other arguments: refused.
+/// Other arguments do not compile.
 template <class... Arguments>
 detail::other_than_target<Arguments...> into(const Arguments&... /*arguments*/);
 

@@ -21,9 +21,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The boxes of a distribution with their ranks, in ascending order of these; with `cycles` those of a tensor whose
-/// dimensions are cut.
-/// @pre a block-cyclic one is cut in these cycles
+/// The boxes of a distribution, with their ranks in ascending order. With `cycles`, the boxes of the tensor whose
+/// dimensions are cut in these cycles.
+/// @pre a block-cyclic tensor is cut in these cycles
 EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor& local,
                                                              const std::vector<index>& cycles) {
     std::vector<std::pair<int, box>> boxes;
@@ -39,7 +39,7 @@ EINPARALLEL_SELDOM std::vector<std::pair<int, box>> boxes_of(const local_tensor&
     return boxes;
 }
 
-/// The memory of one of this rank's boxes.
+/// The memory of `held`, one of this rank's boxes.
 EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& local, const box& held,
                                              const std::vector<index>& cycles) {
     strided_box memory = local.elements;
@@ -59,12 +59,13 @@ EINPARALLEL_SELDOM strided_box memory_of_box(const local_tensor& local, const bo
     return memory;
 }
 
-/// One rank's share of a redistribution, whose target boxes may overlap: one message for each pair of boxes that meet,
-/// of the elements that they have in common. Prepared once; lay_out() binds the memory of both sides.
+/// One rank's part of a redistribution. Each source box and each target box that overlap make one message (one copy
+/// where both are on this rank) with their common elements; target boxes may overlap each other. It is prepared once;
+/// lay_out() binds the memory of both tensors.
 class transfer {
 public:
-    /// @param from, to the local tensors of this rank, in memory with this staging; no stride is negative
-    /// @param vertices of a plan: the last is the one whose operand is brought
+    /// @param from, to this rank's local tensors, in a memory space with this staging; no stride is negative
+    /// @param vertices those of a plan; the last one is the input whose elements are moved
     EINPARALLEL_SELDOM transfer(const local_tensor& from, const local_tensor& to, int rank, std::size_t staging = 0,
                                 std::vector<called_vertex> vertices = {})
         : cycles_(from.cyclic ? from.cyclic->cycles
@@ -87,7 +88,7 @@ public:
         from_ = buffers_of(from, sources);
         to_ = buffers_of(to, targets);
         const auto own = std::find_if(to_.begin(), to_.end(), [](buffer_id each) { return each != no_buffer; });
-        const auto first = std::size_t(own - to_.begin());  // of this rank's, which follow each other
+        const auto first = std::size_t(own - to_.begin());  // first target box of this rank; its others follow
         const auto end = std::size_t(std::find(own, to_.end(), no_buffer) - to_.begin());
         step& now = moves.steps.emplace_back();
         now.vertex = vertices.empty() ? 0 : vertices.size() - 1;
@@ -113,10 +114,10 @@ public:
         moves_.emplace(std::move(moves), staging);
     }
 
-    /// Messages and copies, to be carried out after lay_out().
+    /// The program of messages and copies, to be replayed after lay_out().
     program_replay& moves() { return *moves_; }
 
-    /// Says where the elements of both tensors are. Local; may throw.
+    /// Binds the memory of both tensors. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const local_tensor& from, const local_tensor& to) {
         const auto bind = [&](const std::vector<buffer_id>& boxes, const local_tensor& local) {
             for (const buffer_id each : boxes) {
@@ -131,15 +132,15 @@ public:
 
 private:
     std::vector<index> cycles_;
-    std::vector<buffer_id> from_;  ///< this rank's boxes
-    std::vector<buffer_id> to_;    ///< …
+    std::vector<buffer_id> from_;  ///< buffers of this rank's source boxes
+    std::vector<buffer_id> to_;    ///< buffers of this rank's target boxes
     std::optional<program_replay> moves_;
 };
 
-/// One collective call: to(), which may throw, gives the target on every rank; an agreement to start, also about the
-/// numbers; the transfer, through the host for elements on a device; an agreement at the end. Where the memory of
-/// source and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that
-/// this rank sent. @throws error, the same on every rank
+/// Carries out a collective call. On every rank to() returns the target, or throws. Then the ranks agree to start, and
+/// that `numbers` are the same on all; transfer the elements, those on a device through the host; and agree at the end.
+/// If source and target may share memory (ghost cells around a rank's own block), the source is copied first. Returns
+/// the bytes that this rank sent. @throws error, the same on every rank
 EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const char* call,
                                             std::initializer_list<common> numbers, const local_tensor& from,
                                             function_ref<local_tensor()> to) {
