@@ -13,8 +13,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One state per variable. Tables that know more than two variables are left out, and so are edges between paths.
-/// Variables are numbered in topological order.
+/// Chooses one state per variable. Only tables over two variables that are neighbours on a path count. Variables must
+/// be numbered in topological order.
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     constexpr std::size_t none = std::size_t(-1);
     const std::size_t count = sum.variables.size();

@@ -16,20 +16,20 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// How a move is counted while its traffic is only an estimate. estimated: by this estimate. at_least: as 0, so that a
-/// sum of costs is a bound. settled: exactly, from then on, if there are not too many ranks.
+/// sum of costs is a lower bound. settled: exactly, from then on, if there are not too many ranks.
 enum class counting : std::uint8_t { estimated, at_least, settled };
 
-/// Where one user has a tensor, or wants it, by operand.
+/// The places where one user has or wants a tensor, by operand.
 using wanted_places = std::vector<place_id>;
 
-/// A variable that has a tensor: as operands, or without any as its output.
+/// A variable that uses a tensor: as the operands in `operands`, or, where these are none, as its output.
 struct tensor_user {
     std::size_t variable = 0;
     std::vector<std::size_t> operands;
-    bool is_marked = false;  ///< nothing may move to it
-    int sharing = 0;         ///< of its readings, those that may hold blocks as others do
+    bool is_marked = false;  ///< it is marked to run without communication: nothing may move to it
+    int sharing = 0;         ///< how many of its operands may hold the same blocks as other readers
 
-    /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
+    /// The places of the tensor in a state; `anywhere` for operands of a state that stands for others.
     EINPARALLEL_INLINE wanted_places places_in(const state& of) const {
         wanted_places places(operands.empty() ? 1 : operands.size(), of.output);
         for (std::size_t position = 0; position < operands.size(); ++position) {
@@ -39,25 +39,25 @@ struct tensor_user {
     }
 };
 
-/// A tensor that moves, over those who have it.
+/// A tensor that moves, with the variables that make and read it.
 struct factor {
     std::size_t tensor = 0;  ///< number of its vertex
     std::size_t element_bytes = 0;
-    double runs = 1;           ///< in which it moves
-    place_id from = anywhere;  ///< where it lies; anywhere: where the first user has it, its maker or who binds it
+    double runs = 1;           ///< number of runs in which it moves
+    place_id from = anywhere;  ///< where it lies; `anywhere`: where its first user, which makes or binds it, has it
     std::vector<tensor_user> users;
-    int sharers = 0;  ///< readings that may hold the same blocks, each charged an equal share of what its own cost
+    int sharers = 0;  ///< readings that may hold the same blocks; each is charged an equal share of its blocks' cost
 };
 
-/// What moves cost.
+/// The costs of moves.
 class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
     /// The cost of bringing the tensor from one place to all places that its users want. Under bytes and time each
-    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Each reader
-    /// that holds blocks gathered once was charged a share of them: here the shares are added that no reader was
-    /// charged. With at_least, readers of whom nothing is known count as holding them.
+    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Blocks that
+    /// are gathered once are charged in equal shares to all readers that may hold them. The shares of readers that do
+    /// not hold them are added here. With at_least, readers whose state is not known count as holding them.
     EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
@@ -113,7 +113,8 @@ private:
         double cost = 0;
     };
 
-    /// Tables are written from one place to many after another, combined in every way: each is looked up once.
+    /// The cost of one move, which is looked up only once. Tables ask for many moves from one place, in all
+    /// combinations, before they go on to the next place.
     EINPARALLEL_INLINE known_move& one(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (from_ != from || element_bytes_ != element_bytes || how_ != how) {
             from_ = from;
