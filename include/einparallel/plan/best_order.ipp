@@ -59,7 +59,7 @@ struct limited_plan {
 /// of product. A graph without products of three or more tensors has one plan.
 limited_plan plan_of_best_order(einsum_graph graph, const auto& plan_of) {
     constexpr std::size_t most_plans = 200;
-    constexpr std::size_t few = 4;  // tensors: turns lead from every order to every other, 3 or 15
+    constexpr std::size_t few = 4;  // tensors: turns then lead from every order to every other (3 or 15)
     limited_plan best = plan_of(graph);
     std::vector<product_tree> kinds;
     for (product_tree& tree : products_of(graph)) {
@@ -79,7 +79,7 @@ limited_plan plan_of_best_order(einsum_graph graph, const auto& plan_of) {
                 orders.push_back(steps);
             }
         };
-        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made
+        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // weights of what is read against what is made
             add(in_order(greedy_order(net, weight).steps));
         }
         add(in_order(annealed_order(net).steps));

@@ -30,7 +30,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> hand_cuts::made_before_rounding(const
     if (!has_one || !detail::is_half_type(made->element)) {
         return made;
     }
-    const auto instructions = made->work->program().instructions();  // of an operand, then its conversion
+    const auto instructions = made->work->program().instructions();  // one for the operand, one for its conversion
     return instructions.size() == 2 && instructions[1].code == op_code::cast ? made->operands[0] : made;
 }
 
@@ -73,7 +73,7 @@ EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, st
     mesh cut;
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
-        const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
+        const std::vector<label_id>& made = graph.vertices[input]->form.output;  // empty for an input
         for (std::size_t dimension = 0; dimension < made.size() && !form.is_viewed(operand); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input].ranks.parts(made[dimension]);
@@ -139,7 +139,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }
-    const cutting_rule own = rule;  // what it counts begins anew in every plan
+    const cutting_rule own = rule;  // a copy, so that what a rule counts begins anew in every plan
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<std::string> labels;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {

@@ -1,5 +1,5 @@
 #pragma once
-// EinDecomp: from the outputs of a graph to the cheapest plan for running it on a number of ranks.
+// EinDecomp: finds the cheapest plan that computes the outputs of a graph on a number of ranks.
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>

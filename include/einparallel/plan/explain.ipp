@@ -220,7 +220,7 @@ EINPARALLEL_SELDOM std::string plan::to_dot() const {
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
     const std::vector<detail::repetition> layers = detail::layers_of(*this, statistics_of(*this).vertices);
-    std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
+    std::string edges;  // written after all nodes: an edge written inside a frame would draw its ends into the frame
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const detail::repetition& run = layers[number];
         const std::size_t layer = run.layer_of(number);

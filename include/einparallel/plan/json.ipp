@@ -1,5 +1,5 @@
 #pragma once
-// Plans for programs: JSON with a version.
+// Plans as JSON with a version, for other programs.
 
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/json_writer.hpp>

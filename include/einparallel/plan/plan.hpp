@@ -1,5 +1,6 @@
 #pragma once
-// The TaskGraph: who computes which share of every vertex. A value, computable for any number of ranks without MPI.
+// The TaskGraph: which rank computes which share of every vertex. It is a value, and can be computed for any number of
+// ranks without MPI.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>

@@ -153,7 +153,7 @@ struct plan_builder {
         const std::size_t count = graph.vertices.size();
         const detail::lasting_tensors lasting(graph, asked.runs, asked.objective, asked.memory_limit);
         made.vertices_.resize(count);
-        std::vector<detail::place_id> lies(count);  // anywhere: read as each reader wants it
+        std::vector<detail::place_id> lies(count);  // anywhere: every reader reads it where it wants
         std::vector<bool> is_read(count);
         const auto write = [&](std::size_t number, const detail::lasting_work& held) {
             planned_vertex& each = made.vertices_[number];
@@ -197,7 +197,8 @@ struct plan_builder {
                 is_read[input] = true;
             }
         }
-        // Blocks of a tensor that changes, and that no other reader holds, go round a ring behind the arithmetic.
+        // Blocks of a tensor that changes between runs, and that no other reader holds, go round a ring during the
+        // arithmetic.
         detail::plan_moves moves = detail::moves_of(made.vertices_);
         std::vector<bool> alone(count);
         for (std::size_t number = 0; number < count; ++number) {
@@ -216,7 +217,7 @@ struct plan_builder {
         if (detail::found_in(true, alone)) {
             moves = detail::moves_of(made.vertices_);
         }
-        std::size_t charged = 0;  // copies
+        std::size_t charged = 0;  // number of copies that are charged already
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             if (each.is_input()) {

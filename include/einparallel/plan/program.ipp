@@ -33,7 +33,7 @@ public:
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
             const planned_vertex& each = plan_.vertices()[vertex_];
             if (each.is_input()) {
-                continue;  // read where it is wanted first
+                continue;  // read where it is wanted for the first time
             }
             const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return buffer_of(copy); });
             buffers_[moves_.first[vertex_]] =
@@ -120,7 +120,7 @@ private:
     const plan& plan_;
     int rank_;
     program written_;
-    std::size_t vertex_ = 0;  // whose steps are written
+    std::size_t vertex_ = 0;  // the vertex whose steps are written
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
     plan_moves moves_;
@@ -133,7 +133,7 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     detail::require(rank >= 0 && rank < processes_,
                     {"plan: there is no rank ", rank, " in a plan for ", processes_, " ranks"});
     program written = detail::program_writer(*this, rank).write();
-    if (options_.memory_limit == 0) {  // the buffers are speed, not need
+    if (options_.memory_limit == 0) {  // the buffers are not necessary, they only save time
         pack_strided(written);
     }
     return written;

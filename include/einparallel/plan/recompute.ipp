@@ -1,6 +1,6 @@
 #pragma once
-// Tensors that are computed again where they are read late, so that they do not lie in memory until then: what training
-// calls checkpoints of activations.
+// Tensors that are computed again for late readers, so that they do not lie in memory until then. In training these are
+// called checkpoints of activations.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -141,7 +141,7 @@ private:
     [[nodiscard]] double work_of(const std::vector<std::size_t>& numbers) const {
         return sum_in(numbers, 0.0, [&](std::size_t number) {
             const vertex& each = *graph_.vertices[number];
-            constexpr double reading = 8;  // an element, beside its arithmetic
+            constexpr double reading = 8;  // operations that reading an element counts as, beside its arithmetic
             return product_in(each.extents, each.work->operations_per_point() + reading, to_double);
         });
     }
@@ -191,7 +191,7 @@ private:
 /// @param found a plan that does not keep to the limit
 EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan found,
                                                function_ref<limited_plan(const einsum_graph&)> plan_of) {
-    // What lies idle need not lie there when most is held next: more of it is tried, and less.
+    // In the new plan most may be held at another vertex. So more bytes than the excess are tried, and fewer.
     constexpr std::array<double, 7> shares{1, .5, .25, 2, .125, 4, 8};
     int level = 8;
     for (std::size_t next = 0; next < shares.size() && found.excess > 0; ++next) {
@@ -201,7 +201,7 @@ EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan 
         }
         einsum_graph other = twice.made();
         limited_plan made = plan_of(other);
-        const bool is_elsewhere = made.excess == found.excess && level > 0;  // as much is held there
+        const bool is_elsewhere = made.excess == found.excess && level > 0;  // as much is held, elsewhere
         if (made.excess < found.excess || is_elsewhere) {
             level -= is_elsewhere ? 1 : 0;
             graph = std::move(other);
