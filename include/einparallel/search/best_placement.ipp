@@ -1,6 +1,6 @@
 #pragma once
-// The best placement of a graph: by the paper's linearisation, or searched for, beginning with what smaller numbers of
-// ranks would do.
+// The best placement of a graph, found by the paper's linearisation or by a search. The search begins with placements
+// on smaller numbers of ranks.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -116,7 +116,7 @@ public:
                     product *= axis.parts;
                 }
             }
-            int numbers = 3;  // of ranks that are tried
+            int numbers = 3;  // numbers of ranks that are tried
             std::vector<int> lefts;
             for (const int ranks : family.products) {
                 if (ranks % product == 0 && numbers-- > 0) {
@@ -342,7 +342,7 @@ private:
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
     cheapest_partitions usual_;   // for numbers of ranks that families list
-    cheapest_partitions others_;  // for every number, where every one competes
+    cheapest_partitions others_;  // for every number, in families where every number competes
     numbering vectors_met_;
     numbering signatures_;  // of states, in their order
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What a vertex's own work costs at least by its partition vector alone, or by what is decided of it: the bound that
-// orders the vectors of a search.
+// A lower bound of the cost of a vertex's own work, by its partition vector alone, or by those of its labels that are
+// decided. The search lists partition vectors in the order of this bound.
 
 #include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/machine.hpp>
@@ -72,8 +72,8 @@ public:
         candidate.block = parts.largest_block();
         const double arithmetic = candidate.block * operations_ * asked_->machine.seconds_per_flop;
         double sum = in_time ? arithmetic : 0;
-        double saves = 0;  // what is left out where one tensor travels while ranks compute
-        double apart = 0;  // in all runs
+        double saves = 0;  // seconds that are saved where one tensor travels while ranks compute
+        double apart = 0;  // cost in all runs together, of operands that may be held
         for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
             const bool is_output = tensor + 1 == family.tensors.size();
             if ((is_output && family.sums.output) || (is_viewed_[tensor] && !is_paper)) {
@@ -87,7 +87,7 @@ public:
                 const double moved = copies * blocks.elements * (is_paper ? 1 : double(element_bytes_[tensor]));
                 (may_hold ? apart : sum) += (may_hold ? held : 1) * moved;
             } else if (may_hold) {
-                // Gathered apart, or round a ring in every run, which hides all but a share of it.
+                // The tensor is gathered apart, or goes round a ring in every run, which hides all but a share of it.
                 apart += std::min(held, lasting_.runs * std::min(1.0, asked_->machine.exposed)) *
                          transfer(blocks, element_bytes_[tensor]);
             } else if (blocks.sharers > 1) {
@@ -227,7 +227,7 @@ private:
     lasting_work lasting_;
     double operations_;
     std::vector<std::size_t> element_bytes_;  // by operand, then of the output
-    std::vector<bool> is_viewed_;             // by the same: read at functions of labels
+    std::vector<bool> is_viewed_;             // also by operand, then of the output: read at functions of labels
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,7 +1,7 @@
 #pragma once
-// Placements within a memory limit, and the order of the vertices. Vertices take another turn, which costs nothing, and
-// states are replaced, one at a time, as long as that lowers what is beyond the limit, or within the limit the cost.
-// What a plan then really holds corrects what was counted.
+// Placements within a memory limit, and the order of the vertices. In each step a vertex moves to another position,
+// which costs nothing, or states are replaced, as long as that lowers the bytes beyond the limit, or, within the limit,
+// the cost. The bytes that a plan then really holds correct the count.
 
 #include <einparallel/cost/copies.hpp>
 #include <einparallel/cost/memory.hpp>
@@ -261,7 +261,7 @@ private:
             all += alive;
             sum += std::max(0.0, alive - limit_);
         }
-        return sum > 0 ? sum + 1e-6 * all : 0;  // of equals the one that holds less over time leads further
+        return sum > 0 ? sum + 1e-6 * all : 0;  // of equal sums the one that holds less over time leads further
     }
 
     /// A vertex may write its output over its first suitable operand (schedule/in_place.hpp), if both lie alike and
@@ -294,11 +294,11 @@ private:
     std::size_t effort_;
     placement_search search_;
     factor_graph& factors_;
-    options least_;                                // as asked, with the least memory for every vertex
-    copy_ledger<place_id> moves_;                  // in half turns
-    std::vector<std::size_t> turn_of_;             // by number of the einsum
-    std::vector<double> held_;                     // bytes, in the time of the ledger
-    std::vector<std::vector<std::size_t>> alike_;  // by kind: the variables, which take one state
+    options least_;                     // as asked, but with a limit of 1 byte: every vertex takes the least memory
+    copy_ledger<place_id> moves_;       // times are half turns
+    std::vector<std::size_t> turn_of_;  // by number of the einsum
+    std::vector<double> held_;          // bytes, by time of the ledger
+    std::vector<std::vector<std::size_t>> alike_;  // by kind: its variables, which all take one state
     std::vector<footprint> first_;                 // by variable
     std::vector<std::vector<footprint>> known_;    // by kind
     std::vector<footprint*> chosen_;               // by variable

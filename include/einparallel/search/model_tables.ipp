@@ -1,5 +1,5 @@
 #pragma once
-// A factor graph as a sum of tables over some of its states: what the solver takes.
+// Writes a factor graph, over some of its states, as the sum of tables that the solver takes.
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>

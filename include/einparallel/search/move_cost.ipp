@@ -1,5 +1,5 @@
 #pragma once
-// What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
+// The cost of bringing a tensor from where it is made or lies to all its readers, in the unit of the objective.
 
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/cost/places.hpp>
@@ -109,7 +109,7 @@ private:
     /// counted, are those of all known moves.
     struct known_move {
         std::size_t origin = 0;
-        std::size_t call = 0;  ///< that counted it last
+        std::size_t call = 0;  ///< number of the call of `of` that counted it last
         double cost = 0;
     };
 
@@ -137,7 +137,7 @@ private:
             return cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
         }
         if (table_.bounds(from) != table_.bounds(to)) {
-            return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
+            return forbidden_move;  // a reader takes as many summands as the maker leaves, or the finished sum
         }
         const int most = how == counting::settled ? looked_at_closely : looked_at_first;
         const pair_traffic moving = table_.between(from, to, most);
@@ -150,13 +150,13 @@ private:
 
     const options& asked_;
     place_table& table_;
-    place_id from_ = anywhere;  // of the moves that are known
+    place_id from_ = anywhere;  // where the known moves come from
     std::size_t element_bytes_ = 0;
     counting how_ = counting::estimated;
     std::size_t origin_ = 0;
     std::size_t call_ = 0;
     std::vector<known_move> known_;
-    std::vector<place_id> blocks_;  // that are gathered, of the call
+    std::vector<place_id> blocks_;  // gathered places in the present call
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,5 +1,5 @@
 #pragma once
-// What a graph offers its vertices: sums that may be left pending, for their readers can all work on summands.
+// Which sums of a graph may be left pending, because all their readers can work on summands.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>

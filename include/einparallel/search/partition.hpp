@@ -1,5 +1,5 @@
 #pragma once
-// How many ranks extents can be cut over.
+// Over how many ranks extents can be cut.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

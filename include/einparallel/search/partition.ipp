@@ -315,10 +315,10 @@ private:
 
     const std::vector<partition_family>& families_;
     least_cost cost_;
-    std::size_t most_open_;  // candidates that are looked at; what is left costs no less than the first of them
+    std::size_t most_open_;  // with more open candidates the order is not exact
     int dives_ = 256;
     std::size_t climbing_ = 0;  // family
-    unsigned cut_labels_ = 0;   // of the vector that was climbed from last, by bit, and how often ranks were halved
+    unsigned cut_labels_ = 0;   // labels that the last climb cut, by bit; above them, how often ranks were halved
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a user has fixed of a vertex, and where inputs lie: what every search obeys.
+// What a user has fixed about a vertex, and where inputs lie. Every search obeys this.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -45,7 +45,7 @@ constexpr bool may_cut(algorithm wanted, label_class kind) {
            : wanted == algorithm::c       ? kind == label_class::c
            : wanted == algorithm::mn      ? kind == label_class::m || kind == label_class::n
            : wanted == algorithm::k       ? kind == label_class::k
-                                          : true;  // master–worker: what is pinned or marked runs otherwise
+                                          : true;  // master–worker: pinned and marked contractions run otherwise
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,5 +1,5 @@
 #pragma once
-// From partition vectors to placements: all that one may have, and among them those that suit the neighbours.
+// From partition vectors to placements: all placements of a vector, or those that suit the neighbours.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -225,7 +225,7 @@ private:
 
     factor_graph& factors_;
     effort_count& effort_;
-    std::vector<state> rounded_;  // by variable: a placement with the vectors of a model
+    std::vector<state> rounded_;  // by variable: the placement that was made last
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,8 +1,8 @@
 #pragma once
-// The search over placements. Every round solves two models: one over the states that are written down, which gives a
-// plan, and one that also has a rest of every vertex, which stands for all others, costs no more than any of them and
-// moves nothing, which gives a bound. Where the second takes a rest, more is written down. When it takes none, or bound
-// and plan meet, the plan is the best of all placements.
+// The search over placements. Every round solves two models. The first has the states that are written down, and gives
+// a plan. The second also has a rest for every vertex, and gives a bound: a rest stands for all other states, costs no
+// more than any of them, and moves nothing. Where the second model takes a rest, more states are written down. When it
+// takes none, or bound and plan meet, the plan is the best of all placements.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -39,7 +39,7 @@ public:
     /// The best placement found; the `known` ones compete too. `effort` limits how many table entries and states are
     /// looked at.
     EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
-        // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
+        // Under the paper's objective states are only cuts, and moves have closed forms: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
         effort = asked_.objective == objective::paper ? 2 * half : effort;
         const bool has_others = any_in(factors_.domains(), &domain::may_have_others);
@@ -49,7 +49,7 @@ public:
             add(each);
         }
         find_best();
-        // Usual numbers of ranks first, which neighbours have in common; then all numbers, near the best of these.
+        // Usual numbers of ranks come first, which neighbours share. Then come all numbers, near the best of these.
         if (has_others) {
             let_in_others(true);
             certain_ = std::min(solve(all_states(true), true).least.bound, best_.cost);
@@ -139,7 +139,7 @@ private:
                 if (loose.of.whole && loose.least.exact && written_.few == all) {
                     break;
                 }
-                factor_limit_ *= 4;  // the bound is as loose as the tables are small
+                factor_limit_ *= 4;  // the smaller the tables, the looser the bound
                 split_limit_ *= 4;
             }
             written_.few = std::min(2 * written_.few, all);
@@ -225,7 +225,7 @@ private:
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
             of.grow_each_number();
-            // What one would try by hand: cuts along one label, and along two about equally often.
+            // Cuts that one would try by hand: along one label, and about equally along two.
             const std::size_t labels =
                 factors_.size() <= few_vertices ? factors_.vertex_at(variable).extents.size() : 0;
             for (std::size_t label = 0; label < labels; ++label) {
@@ -334,7 +334,7 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
-    // While usual numbers of ranks alone compete: what no placement for any number costs less than.
+    // While only usual numbers of ranks compete: lower bound of the cost of placements on any number.
     double certain_ = 0;
     std::size_t round_ = 0;
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs

@@ -77,7 +77,7 @@ EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::ve
         const std::vector<label_id>& labels = form.operands[operand];
         return table.exact(bounds_of(labels, extents), ranks, labels, cut);
     }
-    // Boxes that overlap, and may leave elements out: all of them lie in blocks along the same labels.
+    // The boxes overlap, and may leave elements out. All elements lie in blocks along the same labels.
     const std::vector<const operand_read*> reads = form.all_reads();
     const operand_read& read = **find_in(reads, operand, &operand_read::operand);
     std::vector<label_id> labels;

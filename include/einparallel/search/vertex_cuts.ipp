@@ -1,6 +1,6 @@
 #pragma once
-// Which partition vectors compete for a vertex: families of them, by the sums that it takes and leaves, its cut points
-// and what the user fixed.
+// Which partition vectors compete for a vertex. They are families by the sums that the vertex reads and leaves pending,
+// by its cut points, and by what the user has fixed.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
@@ -112,7 +112,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
             family.free = extents = any;
         }
     }
-    // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
+    // A contraction whose algorithm the user asks for is cut as far as the algorithm allows, so that it is really used.
     made.every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
                  einsum.constraints.without_communication;
     family.products = competing_products(extents, processes, made.every, asked.powers_of_two, family.any_from);

@@ -1,5 +1,5 @@
 #pragma once
-// One step of the elimination: some tables over one variable, for all that its neighbours can do.
+// One step of the elimination: the minimum of some tables over one variable, for all states of its neighbours.
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -64,8 +64,8 @@ struct table_rows {
 
 EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table) {
     table_rows made;
-    std::vector<std::size_t> own;  // by class of the variable, that of the table
-    std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
+    std::vector<std::size_t> own;  // by class of the variable in the bucket: its class in the table
+    std::size_t inner = 1;  // entries of the table per class of the variable: combinations of the variables behind it
     std::size_t rows = 1;
     for (std::size_t position = table.scope.size(); position-- > 0;) {
         const std::size_t neighbour = position_in(of.scope, table.scope[position]);

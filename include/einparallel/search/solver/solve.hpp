@@ -1,6 +1,6 @@
 #pragma once
-// The smallest sum of tables over finitely many states: bucket elimination, with tables that would grow too large split
-// into mini-buckets (Dechter and Rish 2003), so that the same pass gives an assignment and a bound.
+// The smallest sum of tables over finitely many states, by bucket elimination. Tables that would grow too large are
+// split into mini-buckets (Dechter and Rish 2003), so that the same pass gives an assignment and a bound.
 
 #include <einparallel/notation/compiled.hpp>
 
