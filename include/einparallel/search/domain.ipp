@@ -53,7 +53,7 @@ public:
     std::vector<state> states;
     std::vector<listed_vector> vectors;
     bool has_others = true;  ///< it also lists vectors for any number of ranks, beside those for usual numbers
-    /// The effort of a state, in states whose operands lie in blocks. Overlapping boxes are worked out for every rank.
+    /// The effort of one state; 1 where all operands lie in blocks. Overlapping boxes are worked out for every rank.
     std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
 
     /// True where there are vectors for other than usual numbers of ranks.

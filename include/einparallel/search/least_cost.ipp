@@ -32,7 +32,7 @@ struct partition_candidate {
     std::size_t family = 0;
     std::size_t product = 0;  ///< position of its number of ranks in the family's `products`
     std::size_t label = 0;
-    int left = 1;  ///< part of the product that other labels have to take; of a range, for the largest product
+    int left = 1;  ///< what the labels not yet decided have to take of the product; of a range: of the largest product
     int last = 0;  ///< of a range: the most parts that label `label` may have, parts[label] being the fewest; 0: no
                    ///< range, the product is met exactly
 

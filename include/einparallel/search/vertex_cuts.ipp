@@ -86,7 +86,7 @@ EINPARALLEL_INLINE index fixed_parts(const partition_family& family) {
     return product_in(family.fixed, index{1});
 }
 
-/// One family of all vectors that compete where every sum is finished and only a pin has uneven blocks.
+/// The vectors that compete where every sum is finished, in one family. Blocks are even unless a pin gives cut points.
 EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const options& asked) {
     partition_family family = family_of(einsum);
     const auto processes = int(planned_processes(asked.processes, asked.powers_of_two) / fixed_parts(family));

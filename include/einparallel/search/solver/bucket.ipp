@@ -25,8 +25,7 @@ EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorte
 /// Tables over one variable and its neighbours.
 struct bucket {
     std::size_t variable = 0;
-    std::shared_ptr<const std::vector<double>>
-        costs;  ///< of the variable's states; null where another bucket counts them
+    std::shared_ptr<const std::vector<double>> costs;  ///< costs of the variable's states, or null
     std::vector<cost_table> tables;
     std::vector<std::size_t> used;                              ///< numbers of these tables, ascending
     std::vector<std::size_t> scope;                             ///< the neighbours, ascending
