@@ -1,5 +1,5 @@
 #pragma once
-// The order of contractions whose plan is fastest: orders that are worth a plan each, and those plans.
+// The order of contractions whose plan is fastest: which orders deserve a plan, and these plans.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/product_tree.hpp>
@@ -16,7 +16,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The orders that differ from one by a single turn: where the product of x and y meets z, x meets z first, or y does.
+/// The orders that differ from `steps` by a single turn: where the product of x and y is contracted with z, x or y is
+/// contracted with z first.
 EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std::vector<tensor_pair>& steps) {
     const std::size_t operands = steps.size() + 1;
     std::vector<std::vector<tensor_pair>> found;
@@ -38,27 +39,27 @@ EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
-/// A plan, and under a memory limit what it holds, and lacks.
+/// A plan; under a memory limit also the bytes that it holds, and by how many it exceeds the limit.
 struct limited_plan {
     plan made;
-    std::vector<std::size_t> held{};  ///< bytes during each vertex, of the rank that holds most then (most_held)
-    std::size_t excess = 0;           ///< bytes by which these exceed the limit at most
+    std::vector<std::size_t> held{};  ///< bytes held during each vertex, on the rank that holds most then (most_held)
+    std::size_t excess = 0;           ///< bytes by which the largest of these exceeds the limit
 
-    /// Number of the vertex during which most is held, and that.
+    /// Number of the vertex during which most is held; most() is how much.
     [[nodiscard]] std::size_t heaviest() const {
         return std::size_t(std::max_element(held.begin(), held.end()) - held.begin());
     }
     [[nodiscard]] std::size_t most() const { return held[heaviest()]; }
 };
 
-/// The plan with the least excess, and of those the fewest seconds, among those for the orders that are tried, product
-/// by product, products of equal extents together: the best by several measures, and what turning one contraction at a
-/// time makes of every order of up to four tensors, and of more tensors of those that are better than all before. Each
-/// order takes a plan of the whole graph, at most 200 for one kind of product. Of a graph without products of three
-/// tensors and more, the plan.
+/// The plan with the least excess, and among equals the fewest seconds, of the orders that are tried. Products are
+/// ordered one after the other, products of equal extents together. The first orders are the best ones by several
+/// measures. One turn of a contraction gives further orders: for up to four tensors from every order, for more tensors
+/// from each order that is better than all before. Each order takes a plan of the whole graph, at most 200 for one kind
+/// of product. A graph without products of three or more tensors has one plan.
 limited_plan plan_of_best_order(einsum_graph graph, const auto& plan_of) {
     constexpr std::size_t most_plans = 200;
-    constexpr std::size_t few = 4;  // tensors: turns lead from every order to every other, 3 or 15
+    constexpr std::size_t few = 4;  // tensors: turns then lead from every order to every other (3 or 15)
     limited_plan best = plan_of(graph);
     std::vector<product_tree> kinds;
     for (product_tree& tree : products_of(graph)) {
@@ -78,7 +79,7 @@ limited_plan plan_of_best_order(einsum_graph graph, const auto& plan_of) {
                 orders.push_back(steps);
             }
         };
-        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made
+        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // weights of what is read against what is made
             add(in_order(greedy_order(net, weight).steps));
         }
         add(in_order(annealed_order(net).steps));

@@ -30,7 +30,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> hand_cuts::made_before_rounding(const
     if (!has_one || !detail::is_half_type(made->element)) {
         return made;
     }
-    const auto instructions = made->work->program().instructions();  // of an operand, then its conversion
+    const auto instructions = made->work->program().instructions();  // one for the operand, one for its conversion
     return instructions.size() == 2 && instructions[1].code == op_code::cast ? made->operands[0] : made;
 }
 
@@ -54,7 +54,7 @@ EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// (label, parts) of the labels that are cut.
+/// (label, parts) for the labels that are cut.
 EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& cut) {
     label_parts made;
     for (std::size_t label = 0; label < form.names.size(); ++label) {
@@ -65,15 +65,15 @@ EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& c
     return made;
 }
 
-/// The cut that a vertex's operands have: by label that may be cut, the parts into which the first operand that cuts
-/// it is cut there, as far as the ranks suffice.
+/// The cut that a vertex's operands have. Each label that may be cut takes its parts from the first operand that is cut
+/// along it, as far as the ranks suffice.
 EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<state>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
     mesh cut;
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
-        const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
+        const std::vector<label_id>& made = graph.vertices[input]->form.output;  // empty for an input
         for (std::size_t dimension = 0; dimension < made.size() && !form.is_viewed(operand); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input].ranks.parts(made[dimension]);
@@ -86,7 +86,7 @@ EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, st
     return cut_labels(form, cut);
 }
 
-/// The cut that `wanted` means. @throws error where the vertex cannot be cut so
+/// The mesh that cuts a vertex as `wanted` says. @throws error where the vertex cannot be cut so
 EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_parts& wanted) {
     const vertex& einsum = asked.einsum;
     const std::string who = "plan_with: " + asked.name + " (" + einsum.form.text() + ") ";
@@ -117,7 +117,7 @@ namespace einparallel {
 EINPARALLEL_SELDOM cutting_rule cuts_of(const plan& known) {
     struct equal_einsums {
         std::vector<label_parts> cuts;
-        std::size_t next = 0;  ///< wraps where there are more of them
+        std::size_t next = 0;  ///< begins anew where the new graph has more such einsums
     };
     std::map<std::string, equal_einsums> all;
     for (const planned_vertex& each : known.vertices()) {
@@ -139,7 +139,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }
-    const cutting_rule own = rule;  // what it counts begins anew in every plan
+    const cutting_rule own = rule;  // a copy, so that what a rule counts begins anew in every plan
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<std::string> labels;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
@@ -176,16 +176,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Spreads the ranks of a plan over the labels of one vertex, step by step.
 EINPARALLEL_INLINE class vertex_cutting {
 public:
-    /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
+    /// Begins with the cut of the operands, or, where the rule says how to cut the vertex, with nothing cut.
     vertex_cutting(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
         for (const auto& [name, parts] : is_spoken_of ? label_parts{} : asked.from_operands) {
             cut_.axes.push_back({label_named(einsum_.form, name), parts});
         }
     }
 
-    /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
-    /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have, or that may not be
-    /// cut.
+    /// Cuts a label as finely as the ranks left allow: into their largest divisor that is no more than the label's
+    /// extent, nor than `most`. Does nothing for a label that the vertex does not have, or that may not be cut.
     void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
         const label_id label = label_named(einsum_.form, name);
         if (label == no_label || !einsum_.may_cut(label)) {
@@ -200,8 +199,9 @@ public:
         cut_.axes.push_back({label, std::max(count, 1)});
     }
 
-    /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
-    /// as they take; the longer one into more. Does nothing where there are not two.
+    /// Cuts the two longest labels of the output over as many ranks as they can take. The two numbers of parts are as
+    /// equal as possible, and the longer label has the larger one. Does nothing where the output has fewer than two
+    /// labels to cut.
     void cut_in_squares() {
         const std::vector<label_id> labels = labels_by_length();
         if (labels.size() < 2 || !einsum_.form.in_output(labels[1])) {
@@ -218,7 +218,8 @@ public:
         cut_.axes = {{labels[0], ranks / fewer}, {labels[1], fewer}};
     }
 
-    /// The parts; `all`: with the rest of the ranks on the longest labels of the output, then on the longest others.
+    /// The parts of the labels. With `all` the ranks left go to the longest labels of the output, then to the longest
+    /// other labels.
     label_parts parts(bool all = true) {
         for (const label_id label : all ? labels_by_length() : std::vector<label_id>{}) {
             cut(einsum_.form.names[std::size_t(label)]);
@@ -227,7 +228,8 @@ public:
     }
 
 private:
-    /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
+    /// Labels that may be cut: those of the output from the longest to the shortest, outer labels before inner ones of
+    /// equal length; then the others.
     std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
         auto labels = those_in(first_labels(form.names.size()), [&](label_id label) { return einsum_.may_cut(label); });

@@ -26,7 +26,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One sentence where cut points are none.
+/// @throws error, one sentence, where the points are no cut points of this extent. @param who begins the sentence
 EINPARALLEL_SELDOM void check_points(const std::vector<index>& points, index extent, const std::string& who) {
     require(points.size() > 1, {who, "that are fewer than two: there must be 0 and the extent ", extent});
     require(points.front() == 0, {who, "that begin at ", points.front(), " and must begin at 0"});
@@ -36,7 +36,7 @@ EINPARALLEL_SELDOM void check_points(const std::vector<index>& points, index ext
     require(points.back() == extent, {who, "that end at ", points.back(), " and must end at the extent ", extent});
 }
 
-/// One sentence where a pin cannot be obeyed.
+/// @throws error, one sentence, where a pin cannot be obeyed. @param who begins the sentence
 EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
     require(!pinned.is_input() || is_placeholder(pinned), {who,
                                                            "is an input whose source says where it lies or is read; "
@@ -81,7 +81,7 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
     }
 }
 
-/// One sentence where the constraints of a vertex make no sense or contradict the options.
+/// @throws error, one sentence, where the constraints of a vertex make no sense or contradict the options
 EINPARALLEL_SELDOM void check_constraints(const einsum_graph& graph, std::size_t number, const options& asked) {
     const vertex& each = *graph.vertices[number];
     const std::string who =
@@ -96,8 +96,8 @@ EINPARALLEL_SELDOM void check_constraints(const einsum_graph& graph, std::size_t
     }
 }
 
-/// A label along which a tensor does not lie as it is wanted, so that some elements have to change ranks: no_label
-/// where the dimension has none, nothing where all elements stay.
+/// A label along which elements of a tensor have to change ranks, to get from one distribution to the wanted one. It is
+/// no_label where the dimension has no label. Nothing where all elements stay.
 EINPARALLEL_SELDOM std::optional<label_id> moved_label(const distribution& from, const distribution& wanted,
                                                        const std::vector<label_id>& labels) {
     for (int rank = 0; rank < wanted.holders(); ++rank) {
@@ -112,7 +112,8 @@ EINPARALLEL_SELDOM std::optional<label_id> moved_label(const distribution& from,
     return std::nullopt;
 }
 
-/// Why a vertex that is marked to run without communication does not; empty where it does, and for other vertices.
+/// The reason why a vertex communicates that is marked to run without communication. Empty where it does not
+/// communicate, and for vertices without the mark.
 EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const planned_vertex& each) {
     if (!each.constraints.without_communication) {
         return {};
@@ -136,13 +137,13 @@ EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const pla
     return {};
 }
 
-/// Number of vertices that communicate against a mark.
+/// The number of vertices that communicate although they are marked to run without communication.
 EINPARALLEL_SELDOM std::size_t broken_marks(const plan& made) {
     return std::size_t(count_if_in(
         made.vertices(), [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
 }
 
-/// @throws error where a plan does not obey a constraint
+/// @throws error where a plan does not obey a pin or a mark. @param who begins the sentence
 EINPARALLEL_SELDOM void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
         const std::string reason = reason_to_communicate(made, each);

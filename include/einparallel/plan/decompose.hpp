@@ -1,5 +1,5 @@
 #pragma once
-// EinDecomp: from the outputs of a graph to the cheapest plan for running it on a number of ranks.
+// EinDecomp: finds the cheapest plan that computes the outputs of a graph on a number of ranks.
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -14,9 +14,10 @@
 
 namespace einparallel {
 
-/// The plan for computing `outputs` on options.processes ranks (with powers_of_two: on the next power of two). Needs no
-/// MPI; the same call gives the same plan on every rank. @throws error: options that make no sense, a graph whose
-/// recording failed, constraints that cannot be obeyed, a memory limit that no plan found keeps to
+/// The plan that computes `outputs` on options.processes ranks (with powers_of_two on the next power of two). Needs no
+/// MPI. The same call gives the same plan on every rank.
+/// @throws error: options that make no sense, a graph whose recording failed, constraints that cannot be obeyed, or a
+/// memory limit to which no plan found keeps
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs);
 
 namespace detail {
@@ -33,13 +34,12 @@ struct other_than_outputs : plan, refused {
 
 inline namespace EINPARALLEL_WAY {
 
-/// The plan for computing these tensors, of which a std::vector may hold some: `ep::decompose({.processes = 64}, Z,
-/// W)`.
+/// The plan that computes these tensors: `ep::decompose({.processes = 64}, Z, W)`. A std::vector may hold some of them.
 template <detail::Tensors First, detail::Tensors... More>
 plan decompose(const options& asked, const First& output, const More&... more) {
     return decompose_vertices(asked, detail::nodes_of(output, more...));
 }
-/// Other arguments, and options behind outputs: refused.
+/// Refuses other arguments, and options after outputs.
 ///@{
 template <class... Arguments>
 detail::other_than_outputs<Arguments...> decompose(const Arguments&... /*arguments*/);

@@ -23,10 +23,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Ranks that a plan may be for: what is left of an int when blocks of blocks are counted.
+/// The most ranks that a plan may be for. With more of them, counts of blocks of blocks might not fit into an int.
 inline constexpr int largest_processes = 1 << 20;
 
-/// One sentence where options make no sense.
+/// @throws error, one sentence, where options make no sense
 EINPARALLEL_SELDOM void check_options(const options& asked) {
     require(asked.processes >= 1 && asked.processes <= largest_processes,
             {"decompose: options.processes is ", asked.processes, ", it must be between 1 and ", largest_processes});
@@ -42,8 +42,8 @@ EINPARALLEL_SELDOM void check_options(const options& asked) {
     });
 }
 
-/// The graph behind some outputs. @throws error where options make no sense, constraints cannot be obeyed, or inputs
-/// rest on ranks that the plan does not have
+/// The graph on which some outputs depend. @throws error where options make no sense, constraints cannot be obeyed, or
+/// inputs rest on ranks that the plan does not have
 EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
                                               const std::vector<std::shared_ptr<vertex>>& outputs) {
     check_options(asked);
@@ -65,7 +65,7 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
     return graph;
 }
 
-/// The best plan found.
+/// The best plan found, without checks of memory.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
@@ -79,10 +79,11 @@ EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& aske
     return made;
 }
 
-/// The cheapest plan found that keeps to the memory limit, else the smallest plan found, with the bytes by which it
-/// exceeds the limit. Peak memory is not a sum over vertices. So there are two searches. The first one writes down
-/// states each of which keeps to the limit. The second one looks among them for states that fit together, and for an
-/// order of the vertices. Where tensors kept over runs leave too little of the limit, the plan keeps nothing.
+/// The cheapest plan found that keeps to the memory limit, otherwise the smallest plan found, with the bytes by which
+/// it exceeds the limit. The plan without a limit is tried first. If it exceeds the limit, search_within() follows,
+/// because peak memory is not a sum over vertices: it writes down states that keep to the limit by themselves, and
+/// looks among them for states that fit together and for an order of the vertices. Where tensors kept over runs leave
+/// too little of the limit, the plan keeps nothing.
 EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;

@@ -27,7 +27,7 @@ EINPARALLEL_SELDOM std::string label_text(const planned_vertex& each, label_id l
     return printable(each.work.form.names[std::size_t(label)]);
 }
 
-/// `64 32` of an input, `i:64 k:32` of an einsum.
+/// The extents as text: `64 32` for an input, `i:64 k:32` for an einsum.
 EINPARALLEL_SELDOM std::string extents_text(const planned_vertex& each) {
     if (each.is_input()) {
         return numbers_text(each.bounds, " ");
@@ -38,7 +38,8 @@ EINPARALLEL_SELDOM std::string extents_text(const planned_vertex& each) {
     });
 }
 
-/// `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one rank.
+/// The partition vector as text: `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one
+/// rank.
 EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
     const std::string written = joined(each.work.ranks.axes, " ", [&](const mesh_axis& axis) {
         return label_text(each, axis.label) + ":" + std::to_string(axis.parts);
@@ -46,9 +47,9 @@ EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring. `c, pending` where the vertex leaves
-/// the sum to its readers. `mn holds A` where whole blocks of A are gathered once before the vertex, for several
-/// readers or for all runs.
+/// The algorithm as text: `mn ring A`, `k ring`, or its name alone where nothing goes round a ring; `master_worker from
+/// rank 0`. `c, pending` means that the vertex leaves the sum to its readers. `mn holds A` means that whole blocks of A
+/// are gathered once before the vertex, for several readers or for all runs.
 EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     std::string word = name_for(each.algorithm);
     const auto name_of = [&](std::size_t operand) { return shown.vertices()[each.inputs[operand]].name; };
@@ -62,14 +63,14 @@ EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_v
     return word + (each.work.pending != no_label ? ", pending" : "");
 }
 
-/// `3.4 %`
+/// A share as text: `3.4 %`.
 EINPARALLEL_SELDOM std::string percent_text(double share) {
     char written[32];
     const auto end = std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr;
     return std::string(written, end) + " %";
 }
 
-/// Which vertices leave ranks without work: one line for all that use as many.
+/// Notes on vertices that leave ranks without work: one line for all vertices that use the same number of ranks.
 EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
     constexpr std::size_t most_named = 6;
     std::map<int, std::vector<std::string>> users;  // names by number of ranks
@@ -92,7 +93,7 @@ EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
     return written;
 }
 
-/// What is out of the ordinary.
+/// Notes on everything that is out of the ordinary, one line each.
 EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
     const auto note = [&](bool holds, std::initializer_list<word> words) {
@@ -185,7 +186,7 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
            aligned(rows, "llllllrrrrrrr") + notes_text(shown, layers);
 }
 
-/// The node of a vertex.
+/// The node of a vertex in the language of Graphviz.
 EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
     const planned_vertex& each = shown.vertices()[number];
     std::vector<std::string> lines{each.name, extents_text(each)};
@@ -208,10 +209,10 @@ EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
 
 namespace einparallel {
 
-/// The TaskGraph for Graphviz (`dot -Tsvg`): inputs are ellipses, einsums boxes with what they compute, their einsum,
-/// cuts, algorithm and the bytes that all ranks send; the colour says the algorithm, outputs have a double border. An
-/// edge is dashed where a tensor has to change ranks on its way. Of equal layers the first is drawn, in a frame with
-/// their number; what a layer reads of the one before it is an edge inside the frame.
+/// The TaskGraph for Graphviz (`dot -Tsvg`). Inputs are ellipses. Einsums are boxes that show what they compute, their
+/// einsum, cuts and algorithm, and the bytes that all ranks send. The colour shows the algorithm. Outputs have a double
+/// border. An edge is dashed where a tensor has to change ranks. Of equal layers the first is drawn, in a frame with
+/// their number; an edge inside the frame shows what a layer reads from the layer before it.
 EINPARALLEL_SELDOM std::string plan::to_dot() const {
     std::string written =
         "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
@@ -219,7 +220,7 @@ EINPARALLEL_SELDOM std::string plan::to_dot() const {
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
     const std::vector<detail::repetition> layers = detail::layers_of(*this, statistics_of(*this).vertices);
-    std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
+    std::string edges;  // written after all nodes: an edge written inside a frame would draw its ends into the frame
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const detail::repetition& run = layers[number];
         const std::size_t layer = run.layer_of(number);

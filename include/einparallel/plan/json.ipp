@@ -1,5 +1,5 @@
 #pragma once
-// Plans for programs: JSON with a version.
+// Plans as JSON with a version, for other programs.
 
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/json_writer.hpp>
@@ -31,17 +31,17 @@ void describe(const element_type& element, const auto& visit) {
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Number of the form of the JSON text; it grows when a reader of an earlier form could misunderstand.
+/// Version of the JSON text's form. It grows when a reader of an earlier form could misunderstand the text.
 inline constexpr int json_version = 2;
 
-/// `shard(i)`, `replicate` or `partial`.
+/// A placement as text: `shard(i)`, `replicate` or `partial`.
 EINPARALLEL_SELDOM std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
     return shown.kind == placement_kind::shard     ? "shard(" + names[std::size_t(shown.label)] + ")"
            : shown.kind == placement_kind::partial ? "partial"
                                                    : "replicate";
 }
 
-/// The axes of a vertex's mesh, and how its tensors lie along each.
+/// Writes the axes of a vertex's mesh, and how its tensors lie along each axis.
 EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each) {
     const std::vector<std::string>& names = each.work.form.names;
     json.key("mesh").open('[');
@@ -99,14 +99,14 @@ namespace einparallel {
 ///                   check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed,
 ///                   operations_per_touch}, order, runs
 ///     cost          numbers moved, the paper's upper bound
-///     bytes         sent by all ranks together
-///     peak_bytes    held by rank 0
-///     seconds       time model
-///     bytes_again, seconds_again      of each run after the first, where options.runs is more than 1
+///     bytes         bytes sent by all ranks together
+///     peak_bytes    most bytes held by rank 0 at one time
+///     seconds       seconds by the time model
+///     bytes_again, seconds_again      bytes and seconds of each run after the first
 ///     outputs       positions in vertices
 ///     vertices      in the order in which they are computed, each
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
-///         inputs: source
+///         inputs: source, pinned (as below)
 ///         einsums: einsum, formula, program (op_program::text()), labels; by label: extents, parts (the partition
 ///         vector)
 ///         mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of uneven
@@ -114,21 +114,21 @@ namespace einparallel {
 ///                               lie along the axis: "shard(i)", "replicate" or "partial"
 ///         inputs                positions in vertices of the operands
 ///         operand_cuts          dimension along which each operand's blocks rest in pieces; null where they rest whole
-///         output_cut            the same of the output
+///         output_cut            dimension along which the output's blocks rest in pieces, or null
 ///         summands_read         number of summands in which pending operands come: those that have the label "+" in
 ///                               front; 1 where every sum is finished
 ///         summands_left         number of summands in which the output is left to its readers, the label "+" (or
 ///                               "++") in front of it; 1 where its sum is finished
-///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
+///         algorithm, fell_back  "c", "mn", "k" or "master_worker"; true where the algorithm asked for cannot be used
 ///         travelling            number of the operand that goes round a ring, "output", "all", or null
-///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
-///         bytes_held            at most by rank 0 meanwhile: results and what is kept, and tensors that are alive
+///         bytes                 bytes sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
+///         bytes_held            most bytes held by rank 0 meanwhile: results, kept tensors, and tensors in use
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
 ///         pinned                null, or the parts as they were named, {label or dimension, parts, points},
 ///                               points where cut points are given
 ///         without_communication true where the einsum is marked so
-///         held                  numbers of the operands whose blocks are gathered before and kept whole: once for all
+///         held                  numbers of the operands whose whole blocks are gathered before and kept: once for all
 ///                               vertices that hold them, or in the first run
 ///         bytes_again, seconds_again      of each run after the first
 ///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)

@@ -34,8 +34,9 @@ public:
     }
     json_writer& member(std::string_view name, const auto& shown) { return key(name).value(shown); }
 
-    /// Texts in quotes; numbers as the shortest text that reads back as the same value, in every locale; enumerations
-    /// as words; null for an empty optional; arrays; and objects of the fields that describe() knows.
+    /// Writes a value: texts in quotes; numbers as the shortest text that reads back as the same value, in every
+    /// locale; enumerations as words; null for an empty optional; arrays; and objects with the fields that describe()
+    /// lists.
     template <class Value>
     json_writer& value(const Value& shown) {
         if constexpr (std::is_convertible_v<Value, std::string_view>) {
@@ -67,7 +68,7 @@ public:
     [[nodiscard]] std::string text() && { return std::move(text_); }
 
 private:
-    /// Behind a comma, where something stands before.
+    /// Appends a text, after a comma where another value stands before it.
     void put(std::string_view written) {
         text_.append(fresh_ ? "" : ",").append(written);
         fresh_ = false;

@@ -13,7 +13,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Equal but for names and for whom they read.
+/// True where two vertices are equal except for their names and the vertices that they read.
 EINPARALLEL_SELDOM bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
     planned_vertex like = shown.vertices()[b];
@@ -25,21 +25,21 @@ EINPARALLEL_SELDOM bool is_alike(const plan& shown, std::size_t a, std::size_t b
            (one.is_input() || one.origin->work->program() == like.origin->work->program());
 }
 
-/// Equal layers, one after the other: `length` vertices from `first` on, `times` of them.
+/// Equal layers that follow each other: `times` layers of `length` vertices each, from vertex `first` on.
 struct repetition {
     std::size_t first = 0;
     std::size_t length = 1;
     std::size_t times = 1;
 
-    /// How many layers come before that of a vertex.
+    /// The number of the layer in which a vertex is, from 0.
     std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
     /// The vertex of the first layer that is shown in place of this vertex. It may be the vertex itself.
     std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
 };
 
-/// By vertex the run of three and more equal layers that it belongs to; one layer of the vertex alone where there is
-/// none. Layers are equal where their vertices are in placement, costs and bytes held, and each reads what the one
-/// before it reads, or what comes as many vertices later.
+/// By vertex: the run of three or more equal layers to which it belongs; without one, a layer of this vertex alone.
+/// Layers are equal where their vertices have equal placements, costs and bytes held, and each vertex reads either the
+/// same vertices as the one in the layer before, or vertices that are one layer further on.
 EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,
                                                      const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();

@@ -1,5 +1,5 @@
 #pragma once
-// How much of its memory a rank needs for a plan: what its program holds at once.
+// How much memory a rank needs for a plan: the bytes that its program holds at one time.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -20,14 +20,14 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Bytes that a rank holds: results, what is kept over runs, and one arena for all other buffers (schedule/arena.hpp).
-/// An input that is used in place in the application's memory counts as if it were copied.
+/// The bytes that a rank holds: results, tensors kept over runs, and one arena for all other buffers
+/// (schedule/arena.hpp). An input that is used in place in the application's memory counts as if it were copied.
 struct plan_memory {
-    std::size_t peak = 0;                  ///< of a run
-    std::vector<std::size_t> by_vertex{};  ///< at most during each vertex; 0 for inputs
+    std::size_t peak = 0;                  ///< the most bytes at one time in a run
+    std::vector<std::size_t> by_vertex{};  ///< the most bytes at one time during each vertex; 0 for inputs
 };
 
-/// Writes the rank's program.
+/// The bytes that a rank holds. The rank's program is written for it.
 EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     const program mine = shown.program_of(rank);
     const program_room room = room_of(mine);
@@ -39,9 +39,9 @@ EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     return made;
 }
 
-/// Ranks whose memory is looked at. Up to 64 ranks these are all. Of more ranks these are those that hold an input, or
-/// a root's, and 64 spread over all: their blocks differ by an element along each dimension, so that buffers pack
-/// differently in contiguous memory.
+/// The ranks whose memory is looked at. Of up to 64 ranks these are all. Of more ranks they are those that hold an
+/// input or are the root of one, and 64 or fewer spread over all: the blocks of ranks differ by an element along each
+/// dimension, so that buffers pack differently in contiguous memory.
 EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
     constexpr int looked_at = 64;
     std::vector<int> ranks;
@@ -58,7 +58,7 @@ EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, in
     return ranks;
 }
 
-/// Bytes that one of some ranks holds at most during each vertex.
+/// The most bytes that any of `ranks` holds during each vertex.
 EINPARALLEL_SELDOM std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
     std::vector<std::size_t> most(made.vertices().size());
     for (const int rank : ranks) {

@@ -20,11 +20,11 @@ inline std::string source_text(const planned_vertex& each) {
     return each.origin->origin != nullptr ? each.origin->origin->description() : "";
 }
 
-/// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
+/// What a vertex computes: `sum A*B`, `max |A - B|`. The word for ⊕ is left out where every label is in the output.
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each);
 
-/// A name that readers find in their source: the user's name of a vertex, or, beside "v24.6", what it computes: `v24.6
-/// = sum A*B`.
+/// A name that users recognise: their own name of the vertex, or, where it only has a number, the number and what it
+/// computes: `v24.6 = sum A*B`.
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
 
 EINPARALLEL_INLINE std::string machine_text(const machine& shown);
@@ -33,8 +33,8 @@ EINPARALLEL_INLINE std::string machine_text(const machine& shown);
 
 namespace einparallel {
 
-/// "2.00us per message, 10.0GB/s, 50.0Gflop/s, 24.0 flop in the time of a copied element, 10.0% of the shorter of
-/// arithmetic and transfer exposed".
+/// Writes the constants: "2.00us per message, 10.0GB/s, 50.0Gflop/s, 24.0 flop in the time of a copied element, 10.0%
+/// of the shorter of arithmetic and transfer exposed".
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const machine& shown) {
     return stream << detail::machine_text(shown);

@@ -19,7 +19,7 @@ EINPARALLEL_SELDOM std::string name_for(order named) {
     return name_at(named, {"fewest_operations", "best_plan"});
 }
 
-/// How many per second, of what takes `seconds_each`.
+/// A rate as text: how many units per second, when one takes `seconds_each`.
 EINPARALLEL_SELDOM std::string rate_text(double seconds_each, const char* unit) {
     return (seconds_each > 0 ? counted(std::min(1 / seconds_each, 1e21)) : "unlimited ") + unit + "/s";
 }

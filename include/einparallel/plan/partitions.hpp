@@ -12,8 +12,9 @@
 
 namespace einparallel {
 
-/// Ways to put N factors of two on D unique labels: (N + D − 1)! / (N! (D − 1)!), EinDecomp §8.1. (0, 0) gives 1 and
-/// (0, N) gives 0. The largest value of std::size_t stands for everything that does not fit into one.
+/// The number of ways to distribute N = `factors` factors of two over D = `labels` labels (EinDecomp §8.1). It is (N +
+/// D − 1)! / (N! (D − 1)!). Without labels it is 1 for no factors, otherwise 0. The largest value of std::size_t stands
+/// for every number that does not fit into one.
 constexpr std::size_t partition_count(std::size_t labels, std::size_t factors) {
     if (labels == 0) {
         return factors == 0 ? 1 : 0;
@@ -36,8 +37,8 @@ constexpr std::size_t partition_count(std::size_t labels, std::size_t factors) {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Rows that a table may have: clang 14 and nvcc 13 evaluate up to here with their default limits (8 labels and 1,024
-/// ranks are 19,448 rows).
+/// The most rows that a table may have. Up to this number clang 14 and nvcc 13 evaluate it with their default limits (8
+/// labels and 1,024 ranks take 19,448 rows).
 inline constexpr std::size_t partition_table_limit = 20'000;
 
 template <std::size_t Labels, std::size_t Factors>
@@ -66,8 +67,9 @@ constexpr auto make_partitions() {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// All exponents of two with sum N over D labels, in ascending lexicographic order: the partition vectors for 2^N
-/// ranks. A value, computed at compile time; a sentence of ours speaks before a compiler's limit does.
+/// The partition vectors for 2^N ranks, computed at compile time: one row for each way to choose D exponents of two
+/// whose sum is N, in ascending lexicographic order. A static_assert explains tables that are too large, before a
+/// compiler reaches its limit.
 template <std::size_t D, std::size_t N>
 inline constexpr auto partitions = detail::make_partitions<D, N>();
 

@@ -1,5 +1,6 @@
 #pragma once
-// The TaskGraph: who computes which share of every vertex. A value, computable for any number of ranks without MPI.
+// The TaskGraph: which rank computes which share of every vertex. It is a value, and can be computed for any number of
+// ranks without MPI.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -25,7 +26,7 @@ struct program;
 template <class T, std::size_t Rank>
 class tensor;
 
-/// A value that comparisons leave out: all compare equal.
+/// A value that comparisons leave out: all values compare equal.
 template <class Value>
 struct not_compared : Value {
     using Value::operator=;
@@ -37,95 +38,99 @@ struct not_compared : Value {
 
 /// One vertex of the TaskGraph.
 struct planned_vertex {
-    not_compared<std::shared_ptr<vertex>> origin;  ///< the vertex of the EinGraph
-    /// Others that it is computed for, which are equal.
+    not_compared<std::shared_ptr<vertex>> origin;  ///< the vertex of the EinGraph that it stands for
+    /// Other vertices of the EinGraph that it computes too, because they are equal.
     not_compared<std::vector<std::shared_ptr<vertex>>> twins;
     std::string name;                              ///< the user's name, or "v3" by position in the plan
-    not_compared<vertex_constraints> constraints;  ///< what the user had fixed
+    not_compared<vertex_constraints> constraints;  ///< pins and marks of the user
     std::vector<index> bounds;                     ///< extents of its tensor
-    element_type element;                          ///< of its tensor
+    element_type element;                          ///< element type of its tensor
     std::vector<std::size_t> inputs;               ///< einsums: position in the plan of each operand
-    task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
-                           ///< are labels `+` of its einsum (schedule/pending.hpp)
-    distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read
-    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: as run
-    bool fell_back = false;                                                ///< the forced algorithm cannot apply here
-    double join = 0;                                                       ///< paper units, EinDecomp §7
-    double aggregation = 0;                                                ///< paper units
-    double repartition = 0;                                                ///< paper units, sum over operands
-    std::size_t bytes = 0;        ///< that all ranks together send for it, redistribution of its operands included
-    double seconds = 0;           ///< time model, repartitioning of its operands included
-    bool lasts = false;           ///< brought or computed in the first run, and kept for the others (options.runs)
-    std::size_t bytes_again = 0;  ///< of each later run, as bytes
-    double seconds_again = 0;     ///< of each later run
-    double numbers_again = 0;     ///< paper units, of each later run: join, aggregation and repartition
+    task work;  ///< einsums: cuts, mesh, ring, and where operands and output rest; pending sums are labels `+` of its
+                ///< einsum (schedule/pending.hpp)
+    distribution resting;  ///< where its tensor rests: work.output of an einsum, or where an input is read
+    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: the algorithm that runs
+    bool fell_back = false;  ///< the algorithm that was asked for cannot be used here
+    double join = 0;         ///< numbers moved by the join, in the paper's count (EinDecomp §7)
+    double aggregation = 0;  ///< numbers moved by the aggregation
+    double repartition = 0;  ///< numbers moved by repartition, summed over operands
+    std::size_t bytes = 0;   ///< bytes that all ranks together send for it, including redistribution of its operands
+    double seconds = 0;      ///< seconds by the time model, including redistribution of its operands
+    bool lasts = false;  ///< its tensor is brought or computed in the first run and kept for later runs (options.runs)
+    std::size_t bytes_again = 0;  ///< `bytes` in each later run
+    double seconds_again = 0;     ///< `seconds` in each later run
+    double numbers_again = 0;     ///< numbers moved in each later run by join, aggregation and repartition
 
-    /// Paper units, of the first run.
+    /// Numbers moved in the first run, in the paper's count.
     [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
-    /// True where it makes the tensor that this vertex of the EinGraph stands for.
+    /// True if it makes the tensor of the EinGraph's vertex `asked`.
     EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const {
         return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
     }
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
-    /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
+    /// Equal in everything that decides a run: vertices, cuts, places and costs. The vertices of the EinGraph are not
+    /// compared.
     friend bool operator==(const planned_vertex& a, const planned_vertex& b) = default;
 };
 
-/// Along every axis of a vertex's mesh, outermost first, how its operands and its output lie while it is computed. At
-/// rest nothing is replicated: a block that several ranks compute with is stored in pieces, and what is Partial is
-/// summed up into pieces before the vertex ends, unless its sum is left pending; then it rests as it is, and its
-/// readers have it Partial. Empty for inputs, and for vertices that one rank computes.
+/// How the operands and the output of a vertex lie along each axis of its mesh, outermost axis first, while it is
+/// computed. At rest nothing is replicated: a block with which several ranks compute rests in pieces. A Partial output
+/// is summed up into pieces before the vertex ends. If its sum is left pending instead, it rests as it is, and it is a
+/// Partial operand of its readers. Empty for inputs, and for vertices that one rank computes.
 EINPARALLEL_INLINE [[nodiscard]] std::vector<axis_placements> placements_of(const planned_vertex& each);
 
-/// The plan for a graph on a number of ranks. Vertices stand in topological order, inputs first use first.
+/// The plan for a graph on a number of ranks. Vertices are in topological order; inputs are in the order of their first
+/// use.
 class plan {
 public:
     plan() = default;
 
-    /// Ranks that the plan is for.
+    /// The number of ranks that the plan is for.
     [[nodiscard]] int processes() const { return processes_; }
-    /// What the plan was asked for.
+    /// The options that the plan was made for.
     [[nodiscard]] const options& asked() const { return options_; }
     /// Inputs and einsums, in topological order.
     [[nodiscard]] const std::vector<planned_vertex>& vertices() const { return vertices_; }
-    /// Position in vertices() of each output, in the order in which decompose() was given them.
+    /// The position in vertices() of each output, in the order in which decompose() was given the outputs.
     [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
 
-    /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
+    /// The paper's upper bound of the numbers moved: join + aggregation + repartition over all vertices, in the first
+    /// run.
     [[nodiscard]] double cost() const { return detail::sum_in(vertices_, 0.0, &planned_vertex::numbers); }
-    /// Element bytes that `rank` hands to MPI for other ranks in the first run; sources and redistribution included,
-    /// agreement traffic and gather excluded.
+    /// Bytes of elements that `rank` hands to MPI for other ranks in the first run. This includes reading sources and
+    /// redistribution, but neither the ranks' agreement nor gathering results.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
-    /// The same over all ranks, without going through their programs.
+    /// Bytes that all ranks send in the first run; their programs are not written for it.
     [[nodiscard]] std::size_t bytes_sent() const {
         return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes);
     }
-    /// Element bytes that `rank` hands to MPI in each later run, which finds the tensors that were kept. Without
-    /// options.runs every run is a first one.
+    /// Bytes of elements that `rank` hands to MPI in each later run, which finds the tensors that were kept. If
+    /// options.runs is 1, nothing is kept, and every run is a first run.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
-    /// The same over all ranks.
+    /// Bytes that all ranks send in each later run.
     [[nodiscard]] std::size_t bytes_sent_again() const {
         return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes_again);
     }
-    /// Bytes that a run holds at once on `rank`: tensors and buffers, and what is kept for later runs.
+    /// The most bytes that a run holds at one time on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
-    /// Time model, of the first run.
+    /// Seconds of the first run by the time model.
     [[nodiscard]] double seconds() const { return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds); }
-    /// Time model, of each later run.
+    /// Seconds of each later run by the time model.
     [[nodiscard]] double seconds_again() const {
         return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds_again);
     }
 
-    /// What the objective that the plan was made for says of all runs (options.runs) together: the sum of cost(),
-    /// bytes_sent() or seconds() of each.
+    /// The cost of all runs (options.runs) together under the plan's objective: the sum of cost(), bytes_sent() or
+    /// seconds() over the runs.
     EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
-    /// What no plan can cost less than, in the unit of the objective: numbers moved under `paper`, bytes under `bytes`,
-    /// seconds under `time`; whether the search looked at it or not, plans by hand among them. The plan's own cost
-    /// where the search was exact. Under time any number of ranks may be idle in a vertex. Under paper and bytes, where
-    /// one rank alone would move nothing, it speaks of plans whose vertices are cut over nine tenths of the ranks that
-    /// their extents can be cut over, or more. Options that restrict cuts (algorithm, powers_of_two) restrict
-    /// what it speaks of. Products are those of the plan, in its order. Nothing of plans made by hand.
+    /// A lower bound of objective_cost() for all plans, plans by hand included: numbers moved under `paper`, bytes
+    /// under `bytes`, seconds under `time`. It is the plan's own cost where the search was exact. Under `time` it holds
+    /// for plans that leave any number of ranks idle. Under `paper` and `bytes` one rank alone would move nothing;
+    /// there it holds for plans that cut every vertex over at least nine tenths of the ranks over which its extents can
+    /// be cut. It holds only for plans with the same restrictions of cuts (options.algorithm, powers_of_two) and the
+    /// same order of contractions. Empty for plans made by hand, and for plans that keep nothing for later runs because
+    /// of options.memory_limit.
     [[nodiscard]] std::optional<double> lower_bound() const { return making_.lower_bound; }
 
     /// (label, parts) for every label of the vertex that makes `made`.
@@ -133,27 +138,29 @@ public:
     [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const tensor<T, Rank>& made) const {
         return partition(*made.node());
     }
-    /// The same for a vertex; empty for an input. @throws error for a vertex that the plan does not have
+    /// (label, parts) for every label of a vertex; empty for an input. @throws error for a vertex that the plan does
+    /// not have
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const vertex& made) const;
 
-    /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
+    /// The program of `rank`: everything that it does. It is computed from the vertices. The same call on every rank
+    /// gives programs that match.
     EINPARALLEL_INLINE [[nodiscard]] program program_of(int rank) const;
 
-    /// The graph for Graphviz: `dot -Tsvg`. An edge is dashed where a tensor changes ranks.
+    /// The graph as text for Graphviz: `dot -Tsvg`. An edge is dashed where a tensor changes ranks.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_dot() const;
-    /// All of the plan for programs; the members are listed in plan/json.ipp.
+    /// The whole plan as JSON; plan/json.ipp lists the members.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
     friend bool operator==(const plan& a, const plan& b) = default;
 
-    /// Frees what the runs of this plan, and of plans equal to it, keep in a context (options.runs); the next run
-    /// makes it again. Collective. What a plan keeps goes with its last copy at the context's next run, and with the
-    /// context.
+    /// Frees the tensors that runs of this plan, and of plans equal to it, keep in a context (options.runs). The next
+    /// run makes them again. Collective. When the last copy of a plan is gone, the context's next run frees its
+    /// tensors; the end of the context frees them too.
     template <class Context, class Way = detail::way>
     void release(Context& world) const {
         release_kept(*this, world);
     }
 
-    /// Shared by the copies of a plan.
+    /// A pointer that all copies of a plan share, and no other plan.
     [[nodiscard]] const std::shared_ptr<const void>& identity() const { return making_.identity; }
 
     /// The number of this plan among those made on a context; 0 for a plan that was made without one.
@@ -161,7 +168,7 @@ public:
     /// For the library's own use.
     void set_number(std::uint64_t number) { making_.number = number; }
 
-    /// Carries the plan out on a context: see data/execute.hpp.
+    /// Runs the plan on a context: see data/execute.hpp.
     template <class... Arguments, class Way = detail::way>
     auto run(Arguments&&... arguments) const {
         constexpr bool fits = requires {
@@ -185,7 +192,7 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
-    /// What says nothing of a run.
+    /// Fields that do not change what a run does.
     struct making {
         std::optional<double> lower_bound;
         std::shared_ptr<const void> identity;
@@ -200,15 +207,15 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A table with one row per vertex: its einsum, what it computes, extents, the partition vector d (mesh order,
-/// outermost axis first; 1 where one rank does it all), the algorithm, what goes round its ring, and whether the sum is
-/// left pending (a label + in the einsum then stands for the summands); bytes that all
-/// ranks send to hand its operands round (in), to aggregate its output, and to bring operands from where they rest
-/// (moved); bytes that rank 0 holds at most meanwhile; the time model's seconds; and for contractions how many times
-/// the least possible they communicate (/bound). Under the paper's objective also its cost in numbers. Of three and
-/// more equal layers, one after the other, the first is shown with their number (× 78). Where the plan is for many
-/// runs the columns are the first one's, and * marks what it brings or computes for all of them. Then a line for
-/// everything out of the ordinary.
+/// Writes a table with one row per vertex. Its columns: the einsum; what it computes; extents; the partition vector d
+/// (in mesh order, outermost axis first; 1 where one rank does everything); the algorithm, with what goes round its
+/// ring and whether the sum is left pending (a label + in the einsum then stands for the summands); the bytes that all
+/// ranks send to pass its operands round (in), to aggregate its output, and to bring operands from where they rest
+/// (moved); the most bytes that rank 0 holds meanwhile (held); seconds by the time model; and for contractions the
+/// bytes sent, divided by the least possible (/bound). Under the paper's objective there is also its cost in numbers.
+/// Where three or more equal layers follow each other, the first is shown with their number (× 78). Where the plan is
+/// for many runs, the columns are those of the first run, and * marks tensors that are brought or computed there for
+/// all runs. Lines for everything out of the ordinary follow.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
     return stream << detail::table_text(shown);

@@ -64,10 +64,10 @@ EINPARALLEL_SELDOM std::vector<std::pair<std::string, int>> plan::partition(cons
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Copies at distributions that the plan has.
+/// The copies of tensors that a plan makes. Their places are distributions of the plan.
 struct plan_moves : copy_ledger<const distribution*> {
-    std::vector<std::vector<std::size_t>> serving{};  ///< by vertex and operand: the copy that is read
-    std::vector<std::size_t> results{};               ///< by output
+    std::vector<std::vector<std::size_t>> serving{};  ///< by vertex and operand: the copy that the vertex reads
+    std::vector<std::size_t> results{};               ///< by output: the copy that is its result
 };
 
 EINPARALLEL_SELDOM plan_moves moves_of(const std::vector<planned_vertex>& vertices,
@@ -98,7 +98,7 @@ EINPARALLEL_SELDOM plan_moves moves_of(const std::vector<planned_vertex>& vertic
     return made;
 }
 
-/// Where an input rests that nobody reads (it is an output itself): cut along its longest dimension.
+/// The distribution of an input that no vertex reads (it is an output itself): it is cut along its longest dimension.
 EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int processes) {
     const auto longest = std::max_element(bounds.begin(), bounds.end());
     mesh ranks;
@@ -109,7 +109,7 @@ EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int
     return cut_along(bounds, ranks);
 }
 
-/// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
+/// By number of the vertex: the states that have the partition vectors of `decided` and move the fewest bytes.
 EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& graph, options asked,
                                                           std::vector<vertex_cuts>& may_be,
                                                           const std::vector<state>& decided, place_table& table) {
@@ -135,10 +135,11 @@ EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& gr
 
 namespace einparallel {
 
-/// Fills plans in.
+/// Makes plans.
 struct plan_builder {
-    /// The plan in which every vertex has this state. Under the paper's cost, by its linearisation and `by_vectors` of
-    /// a state only the partition vector counts, which is placed here; under bytes and time it is a whole placement.
+    /// The plan in which every vertex has its state of `states`. Under the paper's objective, with the linearisation,
+    /// or with `by_vectors`, only the partition vector of a state counts, and its placement is chosen here. Otherwise a
+    /// state is a whole placement.
     EINPARALLEL_SELDOM static plan build(const detail::einsum_graph& graph, const options& asked,
                                          std::vector<detail::vertex_cuts> may_be, std::vector<detail::state> states,
                                          detail::place_table& table, bool by_vectors = false) {
@@ -152,7 +153,7 @@ struct plan_builder {
         const std::size_t count = graph.vertices.size();
         const detail::lasting_tensors lasting(graph, asked.runs, asked.objective, asked.memory_limit);
         made.vertices_.resize(count);
-        std::vector<detail::place_id> lies(count);  // anywhere: read as each reader wants it
+        std::vector<detail::place_id> lies(count);  // anywhere: every reader reads it where it wants
         std::vector<bool> is_read(count);
         const auto write = [&](std::size_t number, const detail::lasting_work& held) {
             planned_vertex& each = made.vertices_[number];
@@ -196,7 +197,8 @@ struct plan_builder {
                 is_read[input] = true;
             }
         }
-        // Blocks of a tensor that changes, and that no other reader holds, go round a ring behind the arithmetic.
+        // Blocks of a tensor that changes between runs, and that no other reader holds, go round a ring during the
+        // arithmetic.
         detail::plan_moves moves = detail::moves_of(made.vertices_);
         std::vector<bool> alone(count);
         for (std::size_t number = 0; number < count; ++number) {
@@ -215,7 +217,7 @@ struct plan_builder {
         if (detail::found_in(true, alone)) {
             moves = detail::moves_of(made.vertices_);
         }
-        std::size_t charged = 0;  // copies
+        std::size_t charged = 0;  // number of copies that are charged already
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             if (each.is_input()) {
@@ -256,7 +258,7 @@ struct plan_builder {
         return made;
     }
 
-    /// Notes what was asked for, but for the callback, and what is known of all plans.
+    /// Sets the options that the plan was made for, without the callback, and the lower bound of all plans.
     static void made_for(plan& made, const options& asked, std::optional<double> lower_bound = {}) {
         made.options_ = asked;
         made.options_.on_progress = {};
@@ -265,7 +267,7 @@ struct plan_builder {
     }
 
 private:
-    /// What the paper counts.
+    /// Sets the numbers moved by a vertex, in the paper's count.
     EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;
         const std::vector<int> parts = detail::list_of(detail::first_labels(work.extents.size()),

@@ -1,5 +1,6 @@
 #pragma once
-// From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
+// From a plan to the program of each rank: reads, redistributions and the schedule of every vertex, one after the
+// other.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -22,7 +23,7 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Writes one rank's program. All ranks pass through the same phases, whatever they have to do in them.
+/// Writes one rank's program. All ranks pass through the same phases, also where they have nothing to do in them.
 EINPARALLEL_INLINE class program_writer {
 public:
     program_writer(const plan& of, int rank)
@@ -32,7 +33,7 @@ public:
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
             const planned_vertex& each = plan_.vertices()[vertex_];
             if (each.is_input()) {
-                continue;  // read where it is wanted first
+                continue;  // read where it is wanted for the first time
             }
             const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return buffer_of(copy); });
             buffers_[moves_.first[vertex_]] =
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    /// The steps since the last call serve the vertex, and are left out by later runs, or are not.
+    /// Notes that the steps since the last call serve the current vertex. With `once` later runs leave them out.
     void mark_steps(bool once) {
         for (; marked_ < written_.steps.size(); ++marked_) {
             written_.steps[marked_].vertex = vertex_;
@@ -65,7 +66,7 @@ private:
         }
     }
 
-    /// The buffer with what this rank has of a copy, which is made where it is wanted first.
+    /// The buffer with this rank's part of a copy. The copy is made when its buffer is first asked for.
     buffer_id buffer_of(std::size_t number) {
         if (buffers_[number]) {
             return *buffers_[number];
@@ -87,13 +88,13 @@ private:
         return buffer;
     }
 
-    /// A buffer that has elements of a tensor.
+    /// Notes that a buffer has elements of a tensor. Returns the buffer.
     buffer_id tagged(buffer_id buffer, std::size_t tensor) {
         written_[buffer].tensor = tensor;
         return buffer;
     }
 
-    /// A result is the application's, to write to as well: what is kept stays as it is.
+    /// Copies a buffer that is kept for later runs, because the application may write to its result.
     buffer_id copied(buffer_id kept) {
         const buffer from = written_.buffers[std::size_t(kept)];
         const buffer_id result = written_.add_buffer(from.region, from.element_bytes);
@@ -108,7 +109,7 @@ private:
         return tagged(buffer, number);
     }
 
-    /// A step by itself that fills a buffer, on ranks where that is not empty.
+    /// Adds a step that fills a buffer, on ranks where the buffer is not empty.
     void fill(buffer_id buffer, action work) {
         if (!written_.buffers[std::size_t(buffer)].region.empty()) {
             written_.steps.push_back({phase_, {}, {}, {std::move(work)}});
@@ -119,7 +120,7 @@ private:
     const plan& plan_;
     int rank_;
     program written_;
-    std::size_t vertex_ = 0;  // whose steps are written
+    std::size_t vertex_ = 0;  // the vertex whose steps are written
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
     plan_moves moves_;
@@ -132,7 +133,7 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     detail::require(rank >= 0 && rank < processes_,
                     {"plan: there is no rank ", rank, " in a plan for ", processes_, " ranks"});
     program written = detail::program_writer(*this, rank).write();
-    if (options_.memory_limit == 0) {  // the buffers are speed, not need
+    if (options_.memory_limit == 0) {  // the buffers are not necessary, they only save time
         pack_strided(written);
     }
     return written;

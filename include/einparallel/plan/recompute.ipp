@@ -1,6 +1,6 @@
 #pragma once
-// Tensors that are computed again where they are read late, so that they do not lie in memory until then: what training
-// calls checkpoints of activations.
+// Tensors that are computed again for late readers, so that they do not lie in memory until then. In training these are
+// called checkpoints of activations.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -20,10 +20,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A graph in which some tensors are computed twice: for what reads them before a vertex of its plan, and after it.
+/// Makes a graph in which some tensors are computed twice: first for readers before a certain vertex of the plan, and
+/// again for readers after it.
 EINPARALLEL_INLINE class twice_computed_graph {
 public:
-    /// `there`: position of the vertex in the plan. @pre the plan is for the graph, its vertices in some order
+    /// @param there position of that vertex in the plan
+    /// @pre the plan is for the graph, with its vertices in some order
     twice_computed_graph(const einsum_graph& graph, const plan& found, std::size_t there)
         : graph_(graph),
           found_(found),
@@ -45,8 +47,8 @@ public:
         for_each_in(graph.outputs, [&](std::size_t output) { last_[output] = found.vertices().size(); });
     }
 
-    /// Chooses the tensors, the least work for a byte first, until the ranks have about `bytes` less each. False
-    /// where there is none.
+    /// Chooses the tensors to compute again, those with the least work per byte first, until the ranks hold about
+    /// `bytes` less each. False where there is no such tensor.
     bool choose(double bytes) {
         struct offer {
             double work = 0;
@@ -69,7 +71,7 @@ public:
         return next != offers.begin();
     }
 
-    /// The graph, in the order of the plan.
+    /// The new graph. Its einsums are in the order of the plan, and each copy stands before its first late reader.
     einsum_graph made() {
         std::vector<std::size_t> einsums;
         for (std::size_t number = 0; number < turn_.size(); ++number) {
@@ -118,7 +120,7 @@ private:
         return !graph_.vertices[number]->is_input() && !found_.vertices()[turn_[number]].lasts;
     }
 
-    /// About how many bytes of the tensor a rank has.
+    /// About how many bytes of the tensor each rank has.
     [[nodiscard]] double bytes_of(std::size_t number) const {
         const vertex& each = *graph_.vertices[number];
         return product_in(each.bounds, double(each.element.bytes) / found_.processes(), to_double);
@@ -139,7 +141,7 @@ private:
     [[nodiscard]] double work_of(const std::vector<std::size_t>& numbers) const {
         return sum_in(numbers, 0.0, [&](std::size_t number) {
             const vertex& each = *graph_.vertices[number];
-            constexpr double reading = 8;  // an element, beside its arithmetic
+            constexpr double reading = 8;  // operations that reading an element counts as, beside its arithmetic
             return product_in(each.extents, each.work->operations_per_point() + reading, to_double);
         });
     }
@@ -176,20 +178,20 @@ private:
     const einsum_graph& graph_;
     const plan& found_;
     std::size_t there_;
-    std::vector<std::size_t> turn_;        ///< position in the plan
-    std::vector<std::size_t> last_;        ///< of its last reader; of outputs behind all
-    std::vector<std::size_t> read_there_;  ///< operands of the vertex
+    std::vector<std::size_t> turn_;        ///< position in the plan, by number of the vertex
+    std::vector<std::size_t> last_;        ///< position of its last reader; after all vertices for outputs
+    std::vector<std::size_t> read_there_;  ///< operands of the vertex at there_
     std::vector<bool> again_;
     einsum_graph made_;
     std::vector<std::size_t> number_of_ = std::vector<std::size_t>(turn_.size(), unknown);
     std::vector<std::size_t> copy_of_ = std::vector<std::size_t>(turn_.size(), unknown);
 };
 
-/// A plan that keeps to the limit, in which some tensors are computed again; else the smallest found. @param found one
-/// that does not keep to it
+/// A plan that keeps to the limit, in which some tensors are computed again; if none is found, the smallest plan found.
+/// @param found a plan that does not keep to the limit
 EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan found,
                                                function_ref<limited_plan(const einsum_graph&)> plan_of) {
-    // What lies idle need not lie there when most is held next: more of it is tried, and less.
+    // In the new plan most may be held at another vertex. So more bytes than the excess are tried, and fewer.
     constexpr std::array<double, 7> shares{1, .5, .25, 2, .125, 4, 8};
     int level = 8;
     for (std::size_t next = 0; next < shares.size() && found.excess > 0; ++next) {
@@ -199,7 +201,7 @@ EINPARALLEL_SELDOM limited_plan computed_again(einsum_graph graph, limited_plan 
         }
         einsum_graph other = twice.made();
         limited_plan made = plan_of(other);
-        const bool is_elsewhere = made.excess == found.excess && level > 0;  // as much is held there
+        const bool is_elsewhere = made.excess == found.excess && level > 0;  // as much is held, elsewhere
         if (made.excess < found.excess || is_elsewhere) {
             level -= is_elsewhere ? 1 : 0;
             graph = std::move(other);

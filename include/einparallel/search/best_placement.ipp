@@ -1,6 +1,6 @@
 #pragma once
-// The best placement of a graph: by the paper's linearisation, or searched for, beginning with what smaller numbers of
-// ranks would do.
+// The best placement of a graph, found by the paper's linearisation or by a search. The search begins with placements
+// on smaller numbers of ranks.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -20,8 +20,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Smaller numbers of ranks, on which a plan may be better than on all ranks: close numbers with the most divisors,
-/// and, under time, where many ranks may be idle, powers of two.
+/// Smaller numbers of ranks, on which a plan may be better than on all ranks: close numbers with the most divisors, and
+/// under time, where a plan may leave many ranks idle, powers of two.
 EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
     constexpr int close = 256;
     constexpr std::size_t most = 6;
@@ -39,7 +39,8 @@ EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
     return numbers;
 }
 
-/// A placement with the usual cuts for some number of ranks, and no bound.
+/// A placement on `ranks` ranks, in which only the listed numbers of ranks compete. Its bound is no bound for other
+/// numbers.
 EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& graph, options asked, place_table& table,
                                              std::size_t effort, const std::vector<placed_graph>& known = {}) {
     asked.processes = ranks;
@@ -51,8 +52,9 @@ EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& grap
     return placement_search(graph, asked, usual, table).run(effort, known);
 }
 
-/// Placements of a graph of few einsums on fewer ranks, to begin with: what neighbours have in common there is not
-/// found one vertex at a time. A glance at some numbers, then a look at the best one.
+/// Placements of a small graph on fewer ranks, from which the search then begins. A number of ranks that suits several
+/// neighbours together is not found by changing one vertex at a time. Several numbers get a small share of the effort,
+/// then the best number gets half of it.
 EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_graph& graph, const options& asked,
                                                                  place_table& table) {
     constexpr std::size_t glance = 32;  // the effort is divided by it

@@ -25,8 +25,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The states of vertices of one kind, made as they are asked for: partition vectors, the cheapest first, each with one
-/// state at least.
+/// The states of vertices of one kind, made as they are asked for: partition vectors, the cheapest first, with at least
+/// one state each.
 class domain {
 public:
     EINPARALLEL_INLINE domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
@@ -39,8 +39,8 @@ public:
           usual_(einsum, may_be_.families, asked, seen_.lasting),
           others_(einsum, may_be_.families, asked, seen_.lasting, true) {}
 
-    /// True where a vertex is of this kind: all that its states and their costs depend on is equal, labels and extents
-    /// with the cuts.
+    /// True where a vertex is of this kind: everything that its states and their costs depend on is equal. Its labels
+    /// and extents are compared with the cuts.
     EINPARALLEL_INLINE bool is_for(const vertex& einsum, const vertex_cuts& may_be, const seen_tensors& seen) const {
         const auto all_of = [](const vertex& each) {
             return std::tuple(operand_bytes_of(each), each.element.bytes, each.work->operations_per_point(),
@@ -52,11 +52,11 @@ public:
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;
-    bool has_others = true;  ///< vectors for any number of ranks are its, too, beside those for usual numbers
-    /// What a state takes, in states whose operands lie in blocks: boxes are worked out for every rank.
+    bool has_others = true;  ///< it also lists vectors for any number of ranks, beside those for usual numbers
+    /// The effort of one state; 1 where all operands lie in blocks. Overlapping boxes are worked out for every rank.
     std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
 
-    /// True where there are others.
+    /// True where there are vectors for other than usual numbers of ranks.
     bool may_have_others() const { return may_be_.has_others(); }
 
     /// Every state whose partition vector is not listed costs at least this; infinity where there is none.
@@ -69,8 +69,8 @@ public:
         }
         return least;
     }
-    /// Adds the next `count` partition vectors for usual numbers of ranks, and half as many for any number, of which
-    /// many look alike; false where there are none.
+    /// Adds the next `count` partition vectors for usual numbers of ranks, and half as many for any number, because
+    /// many of those look alike. False where it adds none.
     EINPARALLEL_INLINE bool grow(std::size_t count) {
         const std::size_t before = vectors.size();
         add_next(usual_, count);
@@ -78,8 +78,8 @@ public:
         return vectors.size() > before;
     }
 
-    /// Adds the cheapest partition vector that reads no summands for some numbers of ranks, each half of the one before
-    /// or less: neighbours that all leave ranks idle are better than one that does.
+    /// For some numbers of ranks, each at most half of the one before, adds the cheapest partition vector that reads no
+    /// summands. So several neighbours can leave ranks idle together, which is better than one vertex alone.
     EINPARALLEL_INLINE void grow_each_number() {
         for (std::size_t family = 0; family < may_be_.families.size(); ++family) {
             int last = std::numeric_limits<int>::max();
@@ -98,8 +98,8 @@ public:
         }
     }
 
-    /// Adds partition vectors of every family that follow a mesh over some of the labels: its cuts, and what ranks are
-    /// left along any one label. False where nothing new is added.
+    /// Adds vectors of every family that have the cuts of a mesh over some labels. The ranks that are left go to any
+    /// one label. False where it adds none.
     EINPARALLEL_INLINE bool follow(const mesh& like) {
         if (asked_->objective == objective::paper) {
             return false;
@@ -116,7 +116,7 @@ public:
                     product *= axis.parts;
                 }
             }
-            int numbers = 3;  // of ranks that are tried
+            int numbers = 3;  // numbers of ranks that are tried
             std::vector<int> lefts;
             for (const int ranks : family.products) {
                 if (ranks % product == 0 && numbers-- > 0) {
@@ -141,7 +141,8 @@ public:
         return vectors.size() > before;
     }
 
-    /// Placements with the partition vector of a state; true where these are all of them, and no more than `few`.
+    /// Appends placements with the partition vector of a state. True where these are all of them, and not more than
+    /// `few`.
     EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, std::vector<state>& into) {
         if (of.feed.slices > 0 || asked_->objective == objective::paper) {
             into.push_back(of);
@@ -169,12 +170,12 @@ public:
         return all;
     }
 
-    /// What a vertex of this kind does in a state.
+    /// The task of a vertex of this kind in a state.
     EINPARALLEL_INLINE task work_of(const state& made, const options& asked) const {
         return task_of(*einsum_, made, may_be_.wanted, asked, seen_.lasting);
     }
 
-    /// Adds a state; false where it is known, or one that looks alike to all others is as cheap.
+    /// Adds a state. False where a state that looks the same to all neighbours is known and as cheap.
     EINPARALLEL_INLINE bool add(state made) {
         std::vector<index> signature(made.operands.begin(), made.operands.end());
         signature.insert(signature.end(), {made.output, index(made.sums.operands), made.sums.summands});
@@ -199,7 +200,7 @@ private:
         }
     }
 
-    /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
+    /// True where an input has to move from its place in `seen_.from`, whatever the order of the axes.
     EINPARALLEL_INLINE bool moves_input(const state& made) const {
         bool any = false;
         for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
@@ -214,7 +215,7 @@ private:
         return any;
     }
 
-    /// Adds a partition vector that is new.
+    /// Adds a partition vector and its natural state, unless the vector is known.
     EINPARALLEL_INLINE void add_vector(const partition_candidate& next) {
         std::vector<index> key(next.parts.begin(), next.parts.end());
         key.push_back(index(next.family));
@@ -247,16 +248,16 @@ private:
             other.cuts = std::move(cuts);
             listed.least = std::min(listed.least, cost_of(other));
         }
-        // States from the first; tables over more take the effort of the rest. Pending sums need a state of the maker
-        // and of its reader at once, which no look at one vertex finds.
+        // Only the first vectors get states: tables over more take the effort of everything else. Pending sums need a
+        // state of the maker and of its reader at once, which no look at one vertex finds.
         constexpr std::size_t most = 64;
         if (vectors.size() <= most || is_paper || !made.sums.none()) {
             add(std::move(made));
         }
     }
 
-    /// Adds the master–worker states over one axis along a label of the output: where they are asked for, and under
-    /// `time` where an operand lies on one rank, which then is the master.
+    /// Adds the master–worker states over one axis along a label of the output, if the user asks for them, or if an
+    /// operand lies on one rank under `time`. That rank is then the master.
     EINPARALLEL_INLINE void add_fed(const state& like, const summed_einsum& summed, double least) {
         const bool asked_for = may_be_.wanted == algorithm::master_worker;
         const bool competes = may_be_.wanted == algorithm::automatic && asked_->objective == objective::time &&
@@ -291,7 +292,7 @@ private:
         }
     }
 
-    /// Fills in where a state has the tensors that others see.
+    /// Sets the places of the operands and of the output that others see.
     EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed) {
         const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
             const std::vector<index> bounds = bounds_of(labels, summed.extents);
@@ -341,7 +342,7 @@ private:
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
     cheapest_partitions usual_;   // for numbers of ranks that families list
-    cheapest_partitions others_;  // for every number, where every one competes
+    cheapest_partitions others_;  // for every number, in families where every number competes
     numbering vectors_met_;
     numbering signatures_;  // of states, in their order
 };

@@ -32,7 +32,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A graph's variables, their domains, and the factors between them.
 class factor_graph {
 public:
-    /// What a vertex may be, by its number; see cuts_of_graph().
+    /// @param may_be how each vertex may be cut, by its number; see cuts_of_graph()
     EINPARALLEL_INLINE factor_graph(const einsum_graph& graph, const options& asked,
                                     const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), table_(table), moves_(asked, table) {
@@ -107,19 +107,19 @@ public:
     }
 
     std::size_t size() const { return vertex_of_.size(); }
-    /// Number of a variable's vertex.
+    /// The number of a variable's vertex.
     std::size_t vertex_of(std::size_t variable) const { return vertex_of_[variable]; }
     const vertex& vertex_at(std::size_t variable) const { return *graph_.vertices[vertex_of_[variable]]; }
-    /// Vertices of one kind share a domain.
+    /// The number of a variable's kind. Vertices of one kind share a domain.
     std::size_t kind_of(std::size_t variable) const { return kind_of_[variable]; }
     domain& states_of(std::size_t variable) { return domains_[kind_of_[variable]]; }
     std::deque<domain>& domains() { return domains_; }
     const std::vector<factor>& factors() const { return factors_; }
     move_cost& moves() { return moves_; }
     place_table& places() { return table_; }
-    /// Where an input lies before a run, by its number; see given_place().
+    /// The place where an input lies before a run, by its number; see given_place().
     place_id lies(std::size_t input) const { return lies_[input]; }
-    /// What states cost together. @param state_of the state of a variable
+    /// The cost of all states together, with all moves. @param state_of the state of a variable
     template <class StateOf>
     double cost_of(const StateOf& state_of, counting how) {
         double sum = 0;
@@ -131,7 +131,7 @@ public:
     /// The factors that a variable appears in.
     const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
 
-    /// Puts tensors that are bound at the run where one of their readers wants them.
+    /// Gives inputs that are bound at the run their place: where their first reader wants them.
     EINPARALLEL_INLINE void bind(std::vector<state>& by_vertex) {
         for (const factor& each : factors_) {
             const tensor_user& binder = each.users.front();

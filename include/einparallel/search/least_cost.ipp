@@ -1,6 +1,6 @@
 #pragma once
-// What a vertex's own work costs at least by its partition vector alone, or by what is decided of it: the bound that
-// orders the vectors of a search.
+// A lower bound of the cost of a vertex's own work, by its partition vector alone, or by those of its labels that are
+// decided. The search lists partition vectors in the order of this bound.
 
 #include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/machine.hpp>
@@ -24,18 +24,20 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A partition vector whose labels before `label` are decided, and what a vertex that is cut so costs at least.
+/// A partition vector, decided for the labels before `label`, and a lower bound of what a vertex costs that is cut so.
 struct partition_candidate {
     double least = 0;
-    double block = 0;  ///< points of the largest block at least: of equals, the more even vector comes first
+    double block = 0;  ///< lower bound of the points of the largest block; of equal costs the smaller block comes first
     std::vector<int> parts;
     std::size_t family = 0;
-    std::size_t product = 0;  ///< its position among those of the family
+    std::size_t product = 0;  ///< position of its number of ranks in the family's `products`
     std::size_t label = 0;
-    int left = 1;  ///< of the product, to put on the other labels; of a range, the largest one
-    int last = 0;  ///< of a range: label `label` has from parts[label] to so many parts; 0: a product is met exactly
+    int left = 1;  ///< what the labels not yet decided have to take of the product; of a range: of the largest product
+    int last = 0;  ///< of a range: the most parts that label `label` may have, parts[label] being the fewest; 0: no
+                   ///< range, the product is met exactly
 
-    /// The costs; then as they would be listed, those with more parts of a label first.
+    /// Compares by cost and block, then by family and product. Of equals, the one with more parts of the first labels
+    /// comes first.
     friend bool operator>(const partition_candidate& a, const partition_candidate& b) {
         const auto rank = [](const partition_candidate& each) {
             return std::tie(each.least, each.block, each.family, each.product);
@@ -44,7 +46,7 @@ struct partition_candidate {
     }
 };
 
-/// Bounds of the cost of one vertex.
+/// Lower bounds of the cost of one vertex.
 class least_cost {
 public:
     EINPARALLEL_INLINE least_cost(const vertex& einsum, const options& asked, const lasting_work& lasting)
@@ -59,9 +61,10 @@ public:
         is_viewed_.push_back(false);
     }
 
-    /// What a whole vector costs (with cut points at least: even blocks cost least), or what all cost at least that
-    /// have these parts or more and a product `left` of others: replication only grows. The paper counts numbers, and
-    /// also a rank's own share of what it reads. Sets candidate.block.
+    /// The cost of a whole vector; otherwise a lower bound for all vectors that have at least these parts and put a
+    /// product `left` on the other labels, because more parts only mean more replication. With cut points it is a lower
+    /// bound too, because even blocks cost least. The paper counts numbers, and a rank's own share of what it reads as
+    /// well. Sets candidate.block.
     EINPARALLEL_INLINE double of(partition_candidate& candidate, const partition_family& family) const {
         const parts_of_labels parts(candidate, family);
         const bool in_time = asked_->objective == objective::time;
@@ -69,8 +72,8 @@ public:
         candidate.block = parts.largest_block();
         const double arithmetic = candidate.block * operations_ * asked_->machine.seconds_per_flop;
         double sum = in_time ? arithmetic : 0;
-        double saves = 0;  // what is left out where one tensor travels while ranks compute
-        double apart = 0;  // in all runs
+        double saves = 0;  // seconds that are saved where one tensor travels while ranks compute
+        double apart = 0;  // cost in all runs together, of operands that may be held
         for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
             const bool is_output = tensor + 1 == family.tensors.size();
             if ((is_output && family.sums.output) || (is_viewed_[tensor] && !is_paper)) {
@@ -84,7 +87,7 @@ public:
                 const double moved = copies * blocks.elements * (is_paper ? 1 : double(element_bytes_[tensor]));
                 (may_hold ? apart : sum) += (may_hold ? held : 1) * moved;
             } else if (may_hold) {
-                // Gathered apart, or round a ring in every run, which hides all but a share of it.
+                // The tensor is gathered apart, or goes round a ring in every run, which hides all but a share of it.
                 apart += std::min(held, lasting_.runs * std::min(1.0, asked_->machine.exposed)) *
                          transfer(blocks, element_bytes_[tensor]);
             } else if (blocks.sharers > 1) {
@@ -100,13 +103,13 @@ public:
 private:
     /// The largest block of a tensor, and how many ranks share it.
     struct shared_blocks {
-        double elements = 1;   ///< under bytes and paper: of all blocks together
-        double sharers = 1;    ///< at least
-        double side = 0;       ///< the longest of the block
-        bool is_exact = true;  ///< all labels are decided, and blocks even
+        double elements = 1;   ///< of the largest block; under bytes and paper of all blocks together
+        double sharers = 1;    ///< lower bound of the ranks that share a block
+        double side = 0;       ///< longest side of the block
+        bool is_exact = true;  ///< all labels are decided, and blocks are even
     };
 
-    /// The least number of parts of each label, and the number that it may have at most.
+    /// For each label the number of parts that it has at least, and the number that it may have at most.
     class parts_of_labels {
     public:
         EINPARALLEL_INLINE parts_of_labels(const partition_candidate& of, const partition_family& family)
@@ -115,7 +118,7 @@ private:
               is_range_(of.last > 0 && of.label < of.parts.size()),
               begun_(is_range_ ? of.parts[of.label] / family.fixed[of.label] : 1) {}
 
-        /// Points of the rank with the largest block.
+        /// Lower bound of the points in the largest block of the iteration space.
         EINPARALLEL_INLINE double largest_block() const {
             double points = 1;
             double all = 1;
@@ -164,7 +167,8 @@ private:
                    : is_range_ && label == of_.label ? double(of_.last)
                                                      : double(std::max<index>(family_.free[label], 1));
         }
-        /// What is left to put, beyond the parts that labels have, on labels that may have so many parts.
+        /// The most parts that some labels can still get together, beyond the parts that they have. `own`: the parts
+        /// that they may have by themselves. `has_begun`: the label of the range is among them.
         EINPARALLEL_INLINE double left(double own, bool has_begun) const {
             return has_begun ? std::min(double(of_.left), own) / begun_ : std::min(double(of_.left) / begun_, own);
         }
@@ -175,15 +179,16 @@ private:
         int begun_;
     };
 
-    /// Every transfer moves all but a rank's own share of its largest block, in so many messages at least.
+    /// Lower bound of the seconds of a transfer. It moves all of a rank's largest block but the rank's own share, in at
+    /// least ⌈log2(sharers)⌉ messages.
     EINPARALLEL_INLINE double transfer(const shared_blocks& of, std::size_t bytes) const {
         const double rounds = std::bit_width(unsigned(of.sharers) - 1U);
         return rounds * asked_->machine.seconds_per_message +
                (of.sharers - 1) / of.sharers * of.elements * double(bytes) * asked_->machine.seconds_per_byte;
     }
 
-    /// Gathered, or reduced, while no rank computes: round a ring where every sharer has a slice, else along trees
-    /// (schedule/gather_reduce.hpp).
+    /// Seconds to gather or reduce blocks while no rank computes: round a ring where every sharer has a slice,
+    /// otherwise along trees (schedule/gather_reduce.hpp).
     EINPARALLEL_INLINE double seconds_apart(const shared_blocks& of, std::size_t bytes, bool is_output) const {
         const machine& constants = asked_->machine;
         const auto steps = [&](double count, double elements) {
@@ -199,7 +204,8 @@ private:
         return std::min(ring, trees) + added;
     }
 
-    /// All that a rank computes, while its pieces go round a ring (schedule/ring_mn.hpp, schedule/ring_k.hpp).
+    /// Seconds in which a rank does all its arithmetic while the pieces of a tensor go round a ring
+    /// (schedule/ring_mn.hpp, schedule/ring_k.hpp).
     EINPARALLEL_INLINE double seconds_travelling(const shared_blocks& of, std::size_t bytes, bool is_output,
                                                  double arithmetic) const {
         const machine& constants = asked_->machine;
@@ -221,7 +227,7 @@ private:
     lasting_work lasting_;
     double operations_;
     std::vector<std::size_t> element_bytes_;  // by operand, then of the output
-    std::vector<bool> is_viewed_;             // by the same: read at functions of labels
+    std::vector<bool> is_viewed_;             // also by operand, then of the output: read at functions of labels
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -13,20 +13,20 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One state per variable. Tables that know more than two variables are left out, and so are edges between paths.
-/// Variables are numbered in topological order.
+/// Chooses one state per variable. Only tables over two variables that are neighbours on a path count. Variables must
+/// be numbered in topological order.
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     constexpr std::size_t none = std::size_t(-1);
     const std::size_t count = sum.variables.size();
     std::erase_if(sum.tables, [](const cost_table& table) { return table.scope.size() != 2; });
     const auto ends_of = [](const cost_table& table) { return std::minmax(table.scope.front(), table.scope.back()); };
-    std::vector<std::pair<std::size_t, std::size_t>> in_turn;  // the later variable, the table
+    std::vector<std::pair<std::size_t, std::size_t>> in_turn;  // the later variable, and the table
     for_each_in(sum.tables, [&](const auto& table) { in_turn.emplace_back(ends_of(table).second, in_turn.size()); });
     sort_range(in_turn);
-    std::vector<std::size_t> before(count, none);  // on the variable's path
+    std::vector<std::size_t> before(count, none);  // by variable: the one before it on its path
     std::vector<bool> taken(count, false);
     for (std::size_t left = count; left > 0;) {
-        std::vector<std::pair<std::size_t, std::size_t>> longest(count, {1, none});  // vertices, the one before
+        std::vector<std::pair<std::size_t, std::size_t>> longest(count, {1, none});  // vertices, and the one before
         for (const auto& [variable, number] : in_turn) {
             const std::size_t from = ends_of(sum.tables[number]).first;
             std::pair<std::size_t, std::size_t>& known = longest[variable];

@@ -1,7 +1,7 @@
 #pragma once
-// Placements within a memory limit, and the order of the vertices. Vertices take another turn, which costs nothing, and
-// states are replaced, one at a time, as long as that lowers what is beyond the limit, or within the limit the cost.
-// What a plan then really holds corrects what was counted.
+// Placements within a memory limit, and the order of the vertices. In each step a vertex moves to another position,
+// which costs nothing, or states are replaced, as long as that lowers the bytes beyond the limit, or, within the limit,
+// the cost. The bytes that a plan then really holds correct the count.
 
 #include <einparallel/cost/copies.hpp>
 #include <einparallel/cost/memory.hpp>
@@ -24,12 +24,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A state, and what it takes of a rank's memory.
+/// A state, and the memory of a rank that it needs.
 struct footprint {
     state of;
     std::vector<place_id> places{};  ///< where each operand is wanted, then where the output is made
-    double memory = 0;               ///< bytes of the work, in the way that takes the least
-    double work = 0;                 ///< the same without the pieces of its tensors
+    double memory = 0;               ///< bytes that the work needs, run in the way that needs the least
+    double work = 0;                 ///< `memory` without the pieces of the vertex's tensors at rest
 };
 
 /// Looks for an order of the vertices and for states that take less memory, among those that a search has written down.
@@ -60,8 +60,8 @@ public:
         }
     }
 
-    /// By number of the vertex other states each time, or none where none are found.
-    /// @param order gets the numbers of the einsums, in the order that goes with them
+    /// The best states found, by number of the vertex; none where they are those of the call before.
+    /// @param order gets the numbers of the einsums in their order
     EINPARALLEL_INLINE std::vector<state> fit(std::vector<std::size_t>& order) {
         const std::pair last{chosen_, in_turn_};
         std::pair<std::vector<footprint*>, std::vector<std::size_t>> best;
@@ -94,7 +94,7 @@ public:
         return made;
     }
 
-    /// Notes how many bytes are really held during each vertex, by number, with the states found.
+    /// Takes note of the bytes that are really held during each vertex, by its number, with the states found last.
     EINPARALLEL_INLINE void settle(const std::vector<std::size_t>& held) {
         for (const std::size_t variable : in_turn_) {
             const std::size_t number = factors_.vertex_of(variable);
@@ -109,7 +109,7 @@ private:
     /// Bytes beyond the limit, summed over the vertices, and the cost.
     using loss = std::pair<double, double>;
 
-    /// What a variable takes in a state.
+    /// The footprint of a variable in a state.
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
         footprint made{.of = chosen};
         const task work = factors_.states_of(variable).work_of(chosen, least_);
@@ -125,7 +125,8 @@ private:
         return made;
     }
 
-    /// Of all that is written down about a kind, and of more partition vectors in their natural placement.
+    /// Writes the footprints for a variable's kind: of all states that are written down, and of more partition vectors
+    /// in their natural placement.
     EINPARALLEL_INLINE void write_footprints(std::size_t variable) {
         constexpr std::size_t vectors = 512;
         domain& of = factors_.states_of(variable);
@@ -137,7 +138,8 @@ private:
         }
     }
 
-    /// The states of the search, or those with all sums finished that need the least alone.
+    /// Begins with the states of the search, or with `smallest` with states whose sums are finished and which need the
+    /// least memory by themselves.
     EINPARALLEL_INLINE void begin(bool smallest) {
         sort_range(in_turn_);
         chosen_.clear();
@@ -159,8 +161,8 @@ private:
         return {cost < forbidden_move ? excess : infinity, cost};
     }
 
-    /// Vertices earlier or later, one after the other, wherever that lowers what is beyond the limit. False where none
-    /// does.
+    /// Moves vertices to earlier or later positions, one vertex after the other, wherever that lowers the bytes beyond
+    /// the limit. False where it never does.
     EINPARALLEL_INLINE bool reorder(loss& now) {
         const double before = now.first;
         for (const std::size_t variable : before > 0 ? in_turn_ : std::vector<std::size_t>{}) {
@@ -189,8 +191,8 @@ private:
         return found_in(factors_.vertex_of(variable), graph_.inputs[factors_.vertex_of(reader)]);
     }
 
-    /// Other states of one kind, of all kinds the ones that lose the least: for the bytes saved beyond the limit,
-    /// within it at all. False where nothing is better.
+    /// Gives all vertices of one kind another state, if that is better: beyond the limit the state that costs the least
+    /// per byte saved, within the limit the one that costs the least. False where nothing is better.
     EINPARALLEL_INLINE bool replace(loss& now) {
         const loss before = now;
         const bool exceeds = before.first > 0;
@@ -217,8 +219,8 @@ private:
         return now != before;
     }
 
-    /// Bytes beyond the limit, summed over the vertices. Nothing shares memory with results, which are the
-    /// application's.
+    /// Bytes beyond the limit, summed over the vertices. No tensor shares memory with results, because the application
+    /// owns them.
     EINPARALLEL_INLINE double beyond() {
         held_.assign(2 * in_turn_.size() + 1, 0);
         moves_.copies.clear();
@@ -259,11 +261,12 @@ private:
             all += alive;
             sum += std::max(0.0, alive - limit_);
         }
-        return sum > 0 ? sum + 1e-6 * all : 0;  // of equals the one that holds less over time leads further
+        return sum > 0 ? sum + 1e-6 * all : 0;  // of equal sums the one that holds less over time leads further
     }
 
-    /// The first operand that a vertex may write its output over (schedule/in_place.hpp) is gone while that works,
-    /// where they lie alike and nobody reads it later. What lasts over runs settle() corrects.
+    /// A vertex may write its output over its first suitable operand (schedule/in_place.hpp), if both lie alike and
+    /// nobody reads the operand later. The operand then no longer counts while the vertex works. This is wrong for
+    /// tensors that last over runs; settle() corrects it.
     EINPARALLEL_INLINE void compute_in_place(std::size_t variable) {
         const std::size_t number = factors_.vertex_of(variable);
         const vertex& einsum = *graph_.vertices[number];
@@ -291,11 +294,11 @@ private:
     std::size_t effort_;
     placement_search search_;
     factor_graph& factors_;
-    options least_;                                // as asked, with the least memory for every vertex
-    copy_ledger<place_id> moves_;                  // in half turns
-    std::vector<std::size_t> turn_of_;             // by number of the einsum
-    std::vector<double> held_;                     // bytes, in the time of the ledger
-    std::vector<std::vector<std::size_t>> alike_;  // by kind: the variables, which take one state
+    options least_;                     // as asked, but with a limit of 1 byte: every vertex takes the least memory
+    copy_ledger<place_id> moves_;       // times are half turns
+    std::vector<std::size_t> turn_of_;  // by number of the einsum
+    std::vector<double> held_;          // bytes, by time of the ledger
+    std::vector<std::vector<std::size_t>> alike_;  // by kind: its variables, which all take one state
     std::vector<footprint> first_;                 // by variable
     std::vector<std::vector<footprint>> known_;    // by kind
     std::vector<footprint*> chosen_;               // by variable

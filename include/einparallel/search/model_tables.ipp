@@ -1,5 +1,5 @@
 #pragma once
-// A factor graph as a sum of tables over some of its states: what the solver takes.
+// Writes a factor graph, over some of its states, as the sum of tables that the solver takes.
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -17,18 +17,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A sum of tables for some states of every variable.
+/// A sum of tables over some of the states of every variable.
 struct model {
     cost_sum sum;
-    std::vector<std::vector<int>> states;  ///< by kind: the states of the sum; -1 for the rest
+    std::vector<std::vector<int>> states;  ///< by kind: numbers of the states in the sum; -1 for the rest
     bool whole = true;                     ///< no factor was split into pairs
 };
 
 /// Writes the tables of a factor graph.
 EINPARALLEL_INLINE class model_writer {
 public:
-    /// @param states by kind: those to write, -1 for the rest
-    /// @param at_least moves at least: with the rest of every variable the minimum is a bound
+    /// @param states by kind: numbers of the states to write, -1 for the rest
+    /// @param at_least counts moves as counting::at_least: with the rest of every variable the minimum is a lower bound
     /// @param effort gets the entries that are worked out
     model_writer(factor_graph& graph, const options& asked, std::vector<std::vector<int>> states, bool at_least,
                  effort_count& effort)
@@ -46,8 +46,8 @@ public:
         }
     }
 
-    /// @param cells entries of one factor beyond which it is split into pairs of maker and reader: each reader then
-    /// pays all of its move, or of n of them an n-th with `all`
+    /// @param cells a factor with more entries is split into pairs of maker and reader. Each reader then pays its whole
+    /// move, or with `at_least`, where there are n readers, an n-th of it (not under the paper's objective)
     model write(std::size_t cells) && {
         for (const factor& each : graph_.factors()) {
             const std::size_t readers = each.users.size() - (each.from == anywhere ? 1 : 0);
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// How the states of one kind have a tensor: equal ones are one class.
+    /// The places of a tensor in the states of one kind. States with equal places form one class.
     struct side {
         std::shared_ptr<const state_classes> classes;
         std::vector<wanted_places> places;  ///< by class

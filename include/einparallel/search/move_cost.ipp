@@ -1,5 +1,5 @@
 #pragma once
-// What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
+// The cost of bringing a tensor from where it is made or lies to all its readers, in the unit of the objective.
 
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/cost/places.hpp>
@@ -16,20 +16,20 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// How a move is counted while its traffic is only an estimate. estimated: by this estimate. at_least: as 0, so that a
-/// sum of costs is a bound. settled: exactly, from then on, if there are not too many ranks.
+/// sum of costs is a lower bound. settled: exactly, from then on, if there are not too many ranks.
 enum class counting : std::uint8_t { estimated, at_least, settled };
 
-/// Where one user has a tensor, or wants it, by operand.
+/// The places where one user has or wants a tensor, by operand.
 using wanted_places = std::vector<place_id>;
 
-/// A variable that has a tensor: as operands, or without any as its output.
+/// A variable that uses a tensor: as the operands in `operands`, or, where these are none, as its output.
 struct tensor_user {
     std::size_t variable = 0;
     std::vector<std::size_t> operands;
-    bool is_marked = false;  ///< nothing may move to it
-    int sharing = 0;         ///< of its readings, those that may hold blocks as others do
+    bool is_marked = false;  ///< it is marked to run without communication: nothing may move to it
+    int sharing = 0;         ///< how many of its operands may hold the same blocks as other readers
 
-    /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
+    /// The places of the tensor in a state; `anywhere` for operands of a state that stands for others.
     EINPARALLEL_INLINE wanted_places places_in(const state& of) const {
         wanted_places places(operands.empty() ? 1 : operands.size(), of.output);
         for (std::size_t position = 0; position < operands.size(); ++position) {
@@ -39,25 +39,25 @@ struct tensor_user {
     }
 };
 
-/// A tensor that moves, over those who have it.
+/// A tensor that moves, with the variables that make and read it.
 struct factor {
     std::size_t tensor = 0;  ///< number of its vertex
     std::size_t element_bytes = 0;
-    double runs = 1;           ///< in which it moves
-    place_id from = anywhere;  ///< where it lies; anywhere: where the first user has it, its maker or who binds it
+    double runs = 1;           ///< number of runs in which it moves
+    place_id from = anywhere;  ///< where it lies; `anywhere`: where its first user, which makes or binds it, has it
     std::vector<tensor_user> users;
-    int sharers = 0;  ///< readings that may hold the same blocks, each charged an equal share of what its own cost
+    int sharers = 0;  ///< readings that may hold the same blocks; each is charged an equal share of its blocks' cost
 };
 
-/// What moves cost.
+/// The costs of moves.
 class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
     /// The cost of bringing the tensor from one place to all places that its users want. Under bytes and time each
-    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Each reader
-    /// that holds blocks gathered once was charged a share of them: here the shares are added that no reader was
-    /// charged. With at_least, readers of whom nothing is known count as holding them.
+    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Blocks that
+    /// are gathered once are charged in equal shares to all readers that may hold them. The shares of readers that do
+    /// not hold them are added here. With at_least, readers whose state is not known count as holding them.
     EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
@@ -109,11 +109,12 @@ private:
     /// counted, are those of all known moves.
     struct known_move {
         std::size_t origin = 0;
-        std::size_t call = 0;  ///< that counted it last
+        std::size_t call = 0;  ///< number of the call of `of` that counted it last
         double cost = 0;
     };
 
-    /// Tables are written from one place to many after another, combined in every way: each is looked up once.
+    /// The cost of one move, which is looked up only once. Tables ask for many moves from one place, in all
+    /// combinations, before they go on to the next place.
     EINPARALLEL_INLINE known_move& one(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (from_ != from || element_bytes_ != element_bytes || how_ != how) {
             from_ = from;
@@ -136,7 +137,7 @@ private:
             return cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
         }
         if (table_.bounds(from) != table_.bounds(to)) {
-            return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
+            return forbidden_move;  // a reader takes as many summands as the maker leaves, or the finished sum
         }
         const int most = how == counting::settled ? looked_at_closely : looked_at_first;
         const pair_traffic moving = table_.between(from, to, most);
@@ -149,13 +150,13 @@ private:
 
     const options& asked_;
     place_table& table_;
-    place_id from_ = anywhere;  // of the moves that are known
+    place_id from_ = anywhere;  // where the known moves come from
     std::size_t element_bytes_ = 0;
     counting how_ = counting::estimated;
     std::size_t origin_ = 0;
     std::size_t call_ = 0;
     std::vector<known_move> known_;
-    std::vector<place_id> blocks_;  // that are gathered, of the call
+    std::vector<place_id> blocks_;  // gathered places in the present call
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

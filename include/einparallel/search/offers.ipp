@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Lists of cut points, by label.
 using points_by_label = std::vector<std::vector<std::vector<index>>>;
 
-/// The operands by which a vertex reads a tensor, as bits.
+/// The operands of vertex `number` that are this tensor, as bits.
 EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std::size_t number, std::size_t tensor) {
     std::uint64_t operands = 0;
     for (std::size_t operand = 0; operand < std::min<std::size_t>(graph.inputs[number].size(), 64); ++operand) {
@@ -24,10 +24,10 @@ EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std
     return operands;
 }
 
-/// Sets of operands that a vertex may read in summands if their makers leave them so.
+/// Sets of operands, as bits, that a vertex may read in summands if their makers leave them so.
 EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph& graph, std::size_t number,
                                                              const std::vector<bool>& leaves) {
-    constexpr std::size_t few = 6;  // tensors of which all sets are tried; of more, each alone and all together
+    constexpr std::size_t few = 6;  // tensors: all sets are tried; of more, each alone and all together
     const vertex& reader = *graph.vertices[number];
     std::vector<std::uint64_t> found;
     if (reader.is_input() || reader.constraints.without_communication || reader.operands.size() >= 64) {
@@ -71,7 +71,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
         return made;
     }
     std::vector<std::vector<std::size_t>> readers(count);
-    std::vector<bool> aggregates(count, false);  // over a label that can be cut
+    std::vector<bool> aggregates(count, false);  // the vertex aggregates over a label that can be cut
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
         made.leaves[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
@@ -84,7 +84,8 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
             readers[input].push_back(number);
         }
     }
-    // What nobody can read, or make, is dropped until nothing changes; readers are asked before their operands.
+    // Sums that nobody can read or make pending are dropped, until nothing changes. Readers are asked before their
+    // operands.
     for (bool dropped = true; std::exchange(dropped, false);) {
         for (std::size_t number = count; number-- > 0;) {
             made.reads[number] = possible_reads(graph, number, made.leaves);
@@ -102,10 +103,10 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     return made;
 }
 
-/// Cut points at which labels may be cut, by vertex and label (of an input, dimension): where an input lies in uneven
-/// blocks, or a pin has them, and wherever the same index goes from there through the graph.
+/// By vertex and label (of an input, by dimension): lists of cut points at which it may be cut. They come from inputs
+/// that lie in uneven blocks and from pins, and hold wherever the same index appears in the graph.
 EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
-    constexpr std::size_t most = 3;  // lists for one label
+    constexpr std::size_t most = 3;  // lists of cut points for one label
     const std::size_t count = graph.vertices.size();
     std::vector<points_by_label> made(count);
     const auto add = [](std::vector<std::vector<index>>& known, const std::vector<std::vector<index>>& lists) {
@@ -128,7 +129,7 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
             }
         }
     }
-    // From operands to their readers and back, until nothing changes.
+    // Cut points go from operands to their readers and back, until nothing changes.
     for (bool changed = true, back = true; std::exchange(changed, false); back = !back) {
         for (std::size_t step = 0; step < count; ++step) {
             const std::size_t number = back ? count - 1 - step : step;

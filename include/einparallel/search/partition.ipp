@@ -35,8 +35,8 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
     return divisors;
 }
 
-/// The largest number up to this one that has no prime above 7: it has many partition vectors, and is no more than a
-/// tenth smaller.
+/// The largest number up to `most` without a prime factor above 7. It has many partition vectors, and is at most a
+/// tenth smaller than `most`.
 EINPARALLEL_INLINE int handy_number(int most) {
     const auto is_handy = [](int number) {
         for (const int prime : {2, 3, 5, 7}) {
@@ -52,14 +52,14 @@ EINPARALLEL_INLINE int handy_number(int most) {
     return most;
 }
 
-/// The ways to put numbers of parts on labels, one label after the other, none cut finer than its extent.
+/// The ways to write a product as numbers of parts, one per label. No label has more parts than its extent.
 class partition_choices {
 public:
     EINPARALLEL_INLINE explicit partition_choices(std::span<const index> extents)
         : extents_(extents.begin(), extents.end()) {}
 
-    /// The numbers of parts of a label, ascending, with which the product `left` can be put on it and on the labels
-    /// behind it. Behind the last label: 1 where `left` is 1, else none.
+    /// The numbers of parts, ascending, that a label may have so that it and the labels after it can have the product
+    /// `left`. After the last label: 1 where `left` is 1, otherwise none.
     EINPARALLEL_INLINE const std::vector<int>& at(std::size_t label, int left) {
         const auto [known, fresh] = known_.try_emplace({label, left});
         std::vector<int>& made = known->second;
@@ -79,12 +79,12 @@ private:
     std::map<std::pair<std::size_t, int>, std::vector<int>> known_;
 };
 
-/// The vectors of all families of a vertex one after the other, cheapest first by what its own work costs at least: a
-/// best-first search over vectors in which the first labels are decided. Any number of labels and ranks will do.
+/// Lists the vectors of all families of a vertex, ordered by the least that the vertex's own work costs. It is a
+/// best-first search over vectors in which the first labels are decided, for any number of labels and ranks.
 class cheapest_partitions {
 public:
-    /// @param ranges the vectors for every number of ranks, of families where every number competes; else those for the
-    /// numbers that families list. The parts of a label are an interval then, which is halved
+    /// @param ranges lists vectors for every number of ranks, of families where every number competes; the parts of a
+    /// label are then an interval, which is halved. Otherwise lists vectors for the numbers in the families' `products`
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
                                            const options& asked, const lasting_work& lasting, bool ranges = false)
         : families_(families), cost_(einsum, asked, lasting), most_open_(ranges ? 30'000 : 200'000) {
@@ -103,8 +103,8 @@ public:
         settle();
     }
 
-    /// The next one; nothing where there is none. Where too many would have to be looked at for that, some good ones
-    /// in any order, and nothing then.
+    /// The next vector; nothing where there is none. When too many candidates are open, some good vectors come in any
+    /// order, and then nothing.
     EINPARALLEL_INLINE std::optional<partition_candidate> next() {
         if (open_.empty()) {
             return std::nullopt;
@@ -118,7 +118,7 @@ public:
         return first;
     }
 
-    /// What every vector that did not come yet costs at least; infinity where there is none.
+    /// Lower bound of the cost of every vector that has not come yet; infinity where there is none.
     double rest() const { return open_.empty() ? std::numeric_limits<double>::infinity() : open_.front().least; }
 
 private:
@@ -137,14 +137,14 @@ private:
         return first;
     }
 
-    /// Decides labels until a whole vector comes first.
+    /// Divides candidates until the first one is a whole vector, or too many are open.
     EINPARALLEL_INLINE void settle() {
         while (!open_.empty() && open_.size() <= most_open_ && !is_whole(open_.front())) {
             divide(pop());
         }
     }
 
-    /// Divides a candidate into others, of which every vector of its is one's.
+    /// Divides a candidate into others: every vector of the candidate belongs to one of them.
     EINPARALLEL_INLINE void divide(const partition_candidate& all) {
         if (all.last > 0) {
             halve(all);
@@ -158,8 +158,8 @@ private:
         }
     }
 
-    /// A whole vector, found in depth: the cheapest candidate is divided, then the cheapest of those that it is divided
-    /// into, and so on.
+    /// A whole vector, found depth first: divides the cheapest candidate, then the cheapest of the candidates that this
+    /// gives, and so on.
     EINPARALLEL_INLINE std::optional<partition_candidate> dive() {
         std::vector<partition_candidate> others;
         while (dives_ > 0 && !open_.empty()) {
@@ -186,7 +186,7 @@ private:
         return std::nullopt;
     }
 
-    /// What the parts of the labels from one on can be together at most.
+    /// The largest product of parts that the labels from `from` on can have.
     EINPARALLEL_INLINE static double capacity(const partition_family& family, std::size_t from) {
         double parts = 1;
         for (std::size_t label = from; label < family.free.size(); ++label) {
@@ -195,7 +195,8 @@ private:
         return parts;
     }
 
-    /// Begins with all parts that the next label of a range may have; `least`: of the product that is left.
+    /// Adds a candidate for all parts that the next label of a range may have. `least`: the smallest product for the
+    /// labels that are left.
     EINPARALLEL_INLINE void enter(partition_candidate next, int least) {
         const partition_family& family = families_[next.family];
         if (is_whole(next)) {
@@ -211,8 +212,8 @@ private:
         }
     }
 
-    /// From parts that are alike on some of the labels, none on the others, to a vector that no small step makes
-    /// cheaper; of each family and choice of labels with all ranks, half and a quarter of them.
+    /// Begins with about equal parts on some labels and 1 on the others, and steps until no step makes the vector
+    /// cheaper. Each call tries the next labels or number of ranks (all, half, a quarter), then the next family.
     EINPARALLEL_INLINE std::optional<partition_candidate> climb() {
         for (; climbing_ < families_.size(); ++climbing_, cut_labels_ = 0) {
             const partition_family& family = families_[climbing_];
@@ -243,7 +244,7 @@ private:
         return int(std::clamp<index>(wanted, 1, std::max<index>(family.free[label], 1)));
     }
 
-    /// The vector with these parts. It costs infinity where it does not belong to the family.
+    /// The vector with these parts. Its cost is infinity where it does not belong to the family.
     EINPARALLEL_INLINE partition_candidate with_parts(const std::vector<int>& parts) const {
         const partition_family& family = families_[climbing_];
         partition_candidate made{0, 0, family.fixed, climbing_, 0, parts.size(), 1, 1};
@@ -258,7 +259,7 @@ private:
         return made;
     }
 
-    /// To the best of the vectors with a few more parts of one label, or fewer, and of two; false where none is better.
+    /// Goes to the cheapest vector with more or fewer parts of one label, or of two; false where none is cheaper.
     EINPARALLEL_INLINE bool step(std::vector<int>& parts, partition_candidate& best) const {
         const partition_family& family = families_[climbing_];
         const std::vector<int> from = parts;
@@ -288,7 +289,7 @@ private:
         return found;
     }
 
-    /// Halves the interval of a label's parts, as their ratios go, or decides the label.
+    /// Halves the interval of a label's parts at its geometric mean. Decides the label where one number is left.
     EINPARALLEL_INLINE void halve(const partition_candidate& range) {
         const partition_family& family = families_[range.family];
         const int fixed = family.fixed[range.label];
@@ -314,10 +315,10 @@ private:
 
     const std::vector<partition_family>& families_;
     least_cost cost_;
-    std::size_t most_open_;  // candidates that are looked at; what is left costs no less than the first of them
+    std::size_t most_open_;  // with more open candidates the order is not exact
     int dives_ = 256;
     std::size_t climbing_ = 0;  // family
-    unsigned cut_labels_ = 0;   // of the vector that was climbed from last, by bit, and how often ranks were halved
+    unsigned cut_labels_ = 0;   // labels that the last climb cut, by bit; above them, how often ranks were halved
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };

@@ -26,7 +26,7 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pi
     return pinned.form.in_output(named) ? named : no_label;
 }
 
-/// True where cut points make the blocks that there are without them.
+/// True where the cut points are those of even blocks.
 EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     const int parts = int(points.size()) - 1;
     for (int part = 0; part < parts; ++part) {
@@ -37,7 +37,7 @@ EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     return true;
 }
 
-/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
+/// The axes that a pin makes, outermost first. Axes of one part are left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
     for (const pinned_part& pin : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {

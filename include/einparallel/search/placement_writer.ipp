@@ -1,5 +1,5 @@
 #pragma once
-// From partition vectors to placements: all that one may have, and among them those that suit the neighbours.
+// From partition vectors to placements: all placements of a vector, or those that suit the neighbours.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -18,11 +18,12 @@ public:
     EINPARALLEL_INLINE placement_writer(factor_graph& factors, effort_count& effort)
         : factors_(factors), effort_(effort) {}
 
-    std::size_t few = few_states;  ///< placements of a partition vector up to which all of them are written down
+    std::size_t few = few_states;  ///< up to this many placements of a partition vector are all written down
 
     static constexpr std::size_t few_states = 48;
 
-    /// What a vertex costs in this state with all that moves to and from it.
+    /// The cost of a vertex in the state `tried`, with all moves to and from it. All others are in their states of
+    /// `chosen`.
     EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, const std::vector<state>& chosen) {
         const auto state_of = [&](std::size_t of) -> const state& { return of == variable ? tried : chosen[of]; };
         const std::size_t compared = factors_.places().compared();
@@ -34,7 +35,7 @@ public:
         return sum;
     }
 
-    /// Of `count` states, by position, those that suit the neighbours best, at most so many, with what they cost.
+    /// Of `count` states those, at most `most`, that cost least beside the neighbours: each with its cost and position.
     template <class StateAt>
     std::vector<ranked> best_beside(std::size_t variable, const std::vector<state>& chosen, std::size_t count,
                                     const StateAt& state_at, std::size_t most) {
@@ -47,7 +48,8 @@ public:
         return order;
     }
 
-    /// A key that is equal for variables of one kind beside the same places.
+    /// A key that is equal for variables of one kind if their tensors, and those of their neighbours, have equal
+    /// places.
     EINPARALLEL_INLINE std::vector<index> surroundings(std::size_t variable, const std::vector<state>& chosen) const {
         std::vector<index> key{index(factors_.kind_of(variable))};
         const auto add = [&](std::size_t of) {
@@ -64,7 +66,7 @@ public:
         return key;
     }
 
-    /// Writes down the placements of a partition vector: all of them where they are few; of many those that suit the
+    /// Writes down the placements of a partition vector: all of them where they are few, otherwise those that suit the
     /// neighbours of a variable best. True where states are new.
     EINPARALLEL_INLINE bool write(std::size_t vector, std::size_t variable) {
         domain& of = factors_.states_of(variable);
@@ -132,7 +134,7 @@ public:
     const std::vector<state>& rounded() const { return rounded_; }
 
 private:
-    /// How many placements are written down where there are more.
+    /// How many placements are written down where there are too many to write all of them.
     static constexpr std::size_t beam = 8;
 
     /// Gives a vertex the state that suits its neighbours best. The choice is among its own partition vector, vectors
@@ -199,7 +201,7 @@ private:
         return like;
     }
 
-    /// The placements with the partition vector of a state.
+    /// Appends placements with the partition vector of a state, see domain::placements_of.
     EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
                                           std::vector<state>& into) {
         const std::size_t before = into.size();
@@ -208,8 +210,8 @@ private:
         return all;
     }
 
-    /// Adds the states that suit the neighbours of a variable best, as the rounded placement has them; the best of them
-    /// replaces its own there.
+    /// Adds the states of `made` that suit a variable's neighbours in the rounded placement best. The best one becomes
+    /// the variable's state there.
     EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
         const auto made_at = [&](std::size_t position) -> const state& { return made[position]; };
         const std::vector<ranked> best = best_beside(variable, rounded_, made.size(), made_at, beam);
@@ -223,7 +225,7 @@ private:
 
     factor_graph& factors_;
     effort_count& effort_;
-    std::vector<state> rounded_;  // by variable: a placement with the vectors of a model
+    std::vector<state> rounded_;  // by variable: the placement that was made last
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

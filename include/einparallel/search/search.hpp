@@ -2,12 +2,13 @@
 // What a search is asked, how every vertex may be cut, and what it answers: a state for every vertex.
 //
 // Where to change what:
-//   a fourth objective         cost/objective.hpp; domain::cost_of and move_cost::between; least_cost::of, a
-//                              bound of the former by the partition vector alone; plan::objective_cost, what it adds up
-//                              in planned_vertex and plan_builder; plan/names.ipp, check_options in plan/decompose.ipp.
-//                              One that counts messages or the busiest rank also where plan/decompose.ipp makes a
-//                              place_table, which else adds up elements only. Who compares with objective::time besides
-//                              lets fewer ranks compete, or has costs depend on how blocks rest or on what travels
+//   a fourth objective         cost/objective.hpp; domain::cost_of and move_cost::between; least_cost::of, which is a
+//                              bound of domain::cost_of by the partition vector alone; plan::objective_cost, and the
+//                              fields of planned_vertex that it adds up (plan_builder); plan/names.ipp, check_options
+//                              in plan/decompose.ipp. For messages or the busiest rank also the place_table in
+//                              plan/decompose.ipp, which otherwise adds up elements only. Other code that compares
+//                              with objective::time lets fewer ranks compete, or makes costs depend on how blocks
+//                              rest or on what travels
 //   a new term of the machine  cost/machine.hpp (with its describe), machine_text in plan/names.ipp; cost/traffic.ipp
 //                              for work, and least_cost::of, which must stay below it; redistribution_seconds
 //                              for moves
@@ -43,16 +44,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The vectors that compete for a vertex which takes and leaves its sums in one way.
+/// Partition vectors that compete for a vertex. All have the same pending sums and the same fixed parts.
 struct partition_family {
     pending_sums sums;
-    std::vector<std::vector<label_id>> tensors;  ///< labels of the operands, then of the output
+    std::vector<std::vector<label_id>> tensors;  ///< labels of each operand, then of the output
     std::vector<index> extents;                  ///< by label; the label of carried summands stands behind the others
-    std::vector<int> fixed;                      ///< by label: parts that are not to choose
-    std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
-    std::vector<int> products;                   ///< of the parts to choose: numbers of ranks that compete, descending
-    int any_from = 0;                          ///< every number from here to the largest competes; 0: `products` alone
-    std::vector<std::vector<index>> points{};  ///< by label, or fewer: cut points of the fixed parts; none: even
+    std::vector<int> fixed;                      ///< by label: parts that are given; 1 where none are
+    std::vector<index> free;                     ///< by label: its extent where its parts are to be chosen, otherwise 1
+    std::vector<int> products;  ///< numbers of ranks that compete, descending: products of the chosen parts
+    int any_from = 0;           ///< every number from this one to the largest competes too; 0: only `products`
+    std::vector<std::vector<index>> points{};  ///< by label, or fewer: cut points of the fixed parts; empty: even
 
     /// The smallest number of ranks that competes.
     [[nodiscard]] int least() const { return any_from > 0 ? any_from : products.back(); }
@@ -63,63 +64,69 @@ struct partition_family {
 /// How a vertex may be cut.
 struct vertex_cuts {
     std::vector<partition_family> families;
-    bool every = false;  ///< any number of ranks competes
+    bool every = false;  ///< numbers of ranks far below the largest compete too
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
 
-    /// True where any number of ranks competes beside those that families list.
+    /// True where numbers of ranks compete that no family lists in its `products`.
     [[nodiscard]] bool has_others() const { return any_in(families, &partition_family::any_from); }
 
     friend bool operator==(const vertex_cuts&, const vertex_cuts&) = default;
 };
 
-/// How every vertex may be cut, with the sums that may be left pending.
+/// By number of the vertex: how it may be cut, and which sums it may read or leave pending.
 EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked);
 
-/// One partition vector and no other.
+/// Only the partition vector of `cut` competes. The algorithm is that of `like`, or automatic where `like` asks for
+/// master–worker and this cut does not allow it.
 EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, const vertex_cuts& like);
 
-/// One state of a vertex.
+/// One state of a vertex: all that the search decides about it.
 struct state {
     mesh ranks;
     task_cuts cuts;
     pending_sums sums;
-    std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
-    place_id output = anywhere;      ///< anywhere where nobody reads it
-    feeding feed;                    ///< of states that are run as master–worker
-    double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
-    std::size_t memory = 0;          ///< bytes that its work may take where that is less than the limit
+    std::vector<place_id> operands;  ///< place where each operand is wanted; `anywhere` where it need not be moved
+    place_id output = anywhere;      ///< place where the output is made; `anywhere` where no vertex reads it
+    feeding feed;                    ///< how the master feeds its workers, in master–worker states
+    double cost = 0;                 ///< cost of the vertex's own work, in the unit of the objective
+    std::size_t memory = 0;          ///< bytes that its work may take; 0: as many as options.memory_limit says
 };
 
-/// What a vertex does in a state. @param wanted how its kind is asked to run
+/// The task of a vertex in a state. @param wanted the algorithm asked for
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
                                 const lasting_work& lasting);
 
-/// Where an input lies before a run; anywhere where every rank reads what it wants or a reader says where it is bound,
-/// and for what an einsum makes.
+/// The place where an input lies before a run. It is `anywhere` for an input that every rank reads where it wants, for
+/// a placeholder without a pin, and for an einsum.
 EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table);
 
-/// Where a state has an operand, or the output, which is behind them. @param extents by label, with that of summands
+/// The place where a state wants operand number `tensor`, or makes its output, whose number follows those of the
+/// operands.
+/// @param extents by label, with the label of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& form, const std::vector<index>& extents,
                                         std::size_t tensor, place_table& table);
 
 /// A state for every vertex.
 struct placed_graph {
-    std::vector<state> states;  ///< by number of the vertex; of inputs only those that are bound have one
-    double cost = std::numeric_limits<double>::infinity();  ///< as the search counts
-    double bound = 0;                                       ///< what no placement costs less than
+    std::vector<state> states;  ///< by number of the vertex; among inputs only those that a reader binds have one
+    double cost = std::numeric_limits<double>::infinity();  ///< as the search counts it
+    double bound = 0;                                       ///< lower bound of the cost of every placement
 };
 
-/// The best placement found, by options.method, in options.effort. @param table of all places that it may have
+/// The best placement that options.method finds within options.effort. @param table gets all places that tensors may
+/// have
 EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
                                                const std::vector<vertex_cuts>& may_be, place_table& table);
 
-/// What is really held during each vertex, by number, with these states and the einsums in this order; nothing where no
-/// other placement is wanted.
+/// A function that returns, by number of the vertex, the bytes that are really held during it with these states and
+/// this order of the einsums. It returns an empty list to end the search.
 using held_by_placement =
     std::function<std::vector<std::size_t>(const std::vector<state>& states, const std::vector<std::size_t>& order)>;
 
-/// Visits placements that take less of a rank's memory than the limit, one after the other.
+/// Calls `visit` with one placement after the other. Each one is the best found so far for keeping to
+/// options.memory_limit, given what earlier calls returned. It ends when `visit` returns an empty list or no new
+/// placement is found.
 EINPARALLEL_INLINE void search_within(const einsum_graph& graph, const options& asked,
                                       const std::vector<vertex_cuts>& may_be, place_table& table,
                                       const held_by_placement& visit);

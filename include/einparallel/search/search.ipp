@@ -1,8 +1,8 @@
 #pragma once
-// The search over placements. Every round solves two models: one over the states that are written down, which gives a
-// plan, and one that also has a rest of every vertex, which stands for all others, costs no more than any of them and
-// moves nothing, which gives a bound. Where the second takes a rest, more is written down. When it takes none, or bound
-// and plan meet, the plan is the best of all placements.
+// The search over placements. Every round solves two models. The first has the states that are written down, and gives
+// a plan. The second also has a rest for every vertex, and gives a bound: a rest stands for all other states, costs no
+// more than any of them, and moves nothing. Where the second model takes a rest, more states are written down. When it
+// takes none, or bound and plan meet, the plan is the best of all placements.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -24,8 +24,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Searches the placements of a graph.
 class placement_search {
 public:
-    /// In graphs of up to so many vertices, all vertices begin with what one would try by hand. Larger graphs need the
-    /// effort elsewhere.
+    /// In graphs of at most this many vertices, all vertices begin with cuts that one would try by hand. Larger graphs
+    /// need the effort elsewhere.
     static constexpr std::size_t few_vertices = 24;
 
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
@@ -36,10 +36,10 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found, `known` ones included. `effort` limits how many table entries and states are looked
-    /// at.
+    /// The best placement found; the `known` ones compete too. `effort` limits how many table entries and states are
+    /// looked at.
     EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
-        // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
+        // Under the paper's objective states are only cuts, and moves have closed forms: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
         effort = asked_.objective == objective::paper ? 2 * half : effort;
         const bool has_others = any_in(factors_.domains(), &domain::may_have_others);
@@ -49,7 +49,7 @@ public:
             add(each);
         }
         find_best();
-        // Usual numbers of ranks first, which neighbours have in common; then all numbers, near the best of these.
+        // Usual numbers of ranks come first, which neighbours share. Then come all numbers, near the best of these.
         if (has_others) {
             let_in_others(true);
             certain_ = std::min(solve(all_states(true), true).least.bound, best_.cost);
@@ -64,7 +64,7 @@ public:
         return result();
     }
 
-    /// One partition vector per vertex along the paper's paths.
+    /// Chooses one partition vector per vertex by the paper's linearisation (linearize.ipp).
     EINPARALLEL_INLINE placed_graph run_along_paths() {
         constexpr std::size_t vectors = 512;
         start();
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    /// Does work that ends early where the effort is spent. best_ and bound_ are valid then, too.
+    /// Does work that may end early, when the effort is spent. best_ and bound_ are valid then, too.
     static void attempt(auto work) {
         try {
             work();
@@ -105,7 +105,7 @@ private:
     }
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    /// States that a domain begins with.
+    /// Number of partition vectors that a domain begins with.
     static constexpr std::size_t first_states = 24;
 
     /// A model and its minimum.
@@ -115,10 +115,10 @@ private:
         std::vector<state> taken;  ///< by variable
     };
 
-    /// Round after round until bound and plan meet, nothing is left to write down, or the effort is spent: a round may
-    /// take as much again, and is then broken off. What is done does not depend on the effort, only how much of
-    /// it. Behind an eighth of the effort a plan within a thousandth of the bound will do: what is left to find is less
-    /// than the time model knows.
+    /// Runs rounds until bound and plan meet, nothing is left to write down, or the effort is spent. The last round may
+    /// spend as much again before it is broken off. The effort decides how much is done, but not what is done first.
+    /// When an eighth of it is spent, a plan within a thousandth of the bound is good enough: the time model is less
+    /// exact than that.
     EINPARALLEL_INLINE void refine(std::size_t effort) {
         constexpr std::size_t all = 6144;  // placements of a partition vector
         std::size_t most = 1;
@@ -139,7 +139,7 @@ private:
                 if (loose.of.whole && loose.least.exact && written_.few == all) {
                     break;
                 }
-                factor_limit_ *= 4;  // the bound is as loose as the tables are small
+                factor_limit_ *= 4;  // the smaller the tables, the looser the bound
                 split_limit_ *= 4;
             }
             written_.few = std::min(2 * written_.few, all);
@@ -154,7 +154,7 @@ private:
         return made;
     }
 
-    /// By kind: all states that are written down, and the rest.
+    /// By kind: the numbers of all states that are written down, and with `with_rest` -1 for the rest, if there is one.
     EINPARALLEL_INLINE std::vector<std::vector<int>> all_states(bool with_rest) {
         std::vector<std::vector<int>> made;
         for (const domain& each : factors_.domains()) {
@@ -167,7 +167,8 @@ private:
         return made;
     }
 
-    /// By kind: the states that cost least, one at a time, instead of those of the best plan.
+    /// By kind: the states that cost least when one vertex takes them and all others keep their states of the best
+    /// plan.
     EINPARALLEL_INLINE std::vector<std::vector<int>> states_near_best() {
         constexpr std::size_t most = 16;
         std::vector<std::vector<ranked>> order(factors_.domains().size());
@@ -194,7 +195,7 @@ private:
         return made;
     }
 
-    /// What an assignment of a model takes, by variable; of a rest nothing is known.
+    /// By variable: the state that an assignment of a model takes; an empty state where it takes the rest.
     EINPARALLEL_INLINE std::vector<state> taken(const model& of, const std::vector<int>& states) {
         std::vector<state> made;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
@@ -224,7 +225,7 @@ private:
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
             of.grow_each_number();
-            // What one would try by hand: cuts along one label, and along two about equally often.
+            // Cuts that one would try by hand: along one label, and about equally along two.
             const std::size_t labels =
                 factors_.size() <= few_vertices ? factors_.vertex_at(variable).extents.size() : 0;
             for (std::size_t label = 0; label < labels; ++label) {
@@ -236,8 +237,9 @@ private:
         }
     }
 
-    /// Writes down more where the bound's model takes what is not: further partition vectors, and placements of those
-    /// that suit the best plan. False where there is nothing left to write.
+    /// Writes down more states of the vertices for which the model of the bound takes the rest: further partition
+    /// vectors, and for up to `most` vectors of each vertex the placements that suit the best plan. False where nothing
+    /// is left to write.
     EINPARALLEL_INLINE bool open_further(const answer& loose, std::size_t most) {
         bool changed = false;
         numbering met;
@@ -270,7 +272,8 @@ private:
         return changed;
     }
 
-    /// Placements that grow from the partition vectors of the dearest vertex, of a graph of few vertices.
+    /// In a graph of few vertices: makes placements that grow from the partition vectors of the vertex with the most
+    /// expensive work, until `effort` more is spent.
     EINPARALLEL_INLINE void grow_from_heaviest(std::size_t effort) {
         constexpr std::size_t vectors = 96;
         if (factors_.size() > few_vertices || best_.states.empty()) {
@@ -294,7 +297,7 @@ private:
         }
     }
 
-    /// Keeps a placement where it is the cheapest so far.
+    /// Keeps a placement if it is the cheapest so far.
     EINPARALLEL_INLINE void consider(const std::vector<state>& made) {
         const auto state_of = [&](std::size_t variable) -> const state& { return made[variable]; };
         if (const double cost = factors_.cost_of(state_of, counting::settled); better(cost, best_.cost)) {
@@ -302,15 +305,17 @@ private:
         }
     }
 
-    /// Makes a placement of what a model takes, or a better one of a placement. True where states are new.
+    /// Makes a placement from the states that a model takes, or a better placement from another. True where states are
+    /// new. `further`: see placement_writer::round_off.
     EINPARALLEL_INLINE bool round_off(std::vector<state> from, bool further = false) {
         const bool fresh = written_.round_off(std::move(from), best_.states, further);
         consider(written_.rounded());
         return fresh;
     }
 
-    /// Solves the model over the states, and takes one vertex after the other from there: what is not written down is
-    /// in no table. Where tables were split, once more over the states that suit the best plan, as long as that helps.
+    /// Solves the model over the states that are written down. Then improves one vertex after the other, which may also
+    /// take states that were in no table. Where tables were split, solves again over the states that suit the best
+    /// plan, as long as that helps.
     EINPARALLEL_INLINE void find_best() {
         double before = best_.cost;
         answer made = solve(all_states(false));
@@ -329,7 +334,7 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
-    // While usual numbers of ranks alone compete: what no placement for any number costs less than.
+    // While only usual numbers of ranks compete: lower bound of the cost of placements on any number.
     double certain_ = 0;
     std::size_t round_ = 0;
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs

@@ -25,24 +25,24 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
+/// What other vertices see of a vertex's tensors: which operands move to it, and whether its output is read.
 struct seen_tensors {
     std::vector<bool> operands;
-    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
-    std::vector<bool> shares;    ///< whose blocks others may hold too, and all pay for together
-    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
+    std::vector<bool> rests;     ///< by operand: it rests somewhere, so that its distribution matters
+    std::vector<bool> shares;    ///< by operand: other readers may hold the same blocks, and all pay for them together
+    std::vector<place_id> from;  ///< by operand: its place before the run, where the states depend on it
     bool output = false;
-    bool sees_places = true;  ///< where blocks rest counts, not only how large they are
+    bool sees_places = true;  ///< it matters where blocks rest, and not only how large they are
     lasting_work lasting;
 
     friend bool operator==(const seen_tensors&, const seen_tensors&) = default;
 };
 
-/// A partition vector, and what is written down of it.
+/// A partition vector, and which of its states are written down.
 struct listed_vector {
-    state natural;          ///< its axes in their natural order, with the usual cuts
-    double least = 0;       ///< of all its placements, what the vertex's own work costs at least
-    bool is_whole = false;  ///< all of them are among the states
+    state natural;          ///< the state with its axes in natural order and the usual cuts
+    double least = 0;       ///< lower bound of the cost of the vertex's own work in all its placements
+    bool is_whole = false;  ///< all its placements are among the states
 };
 
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
@@ -69,14 +69,15 @@ EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table
     return is_pinned || kind_of(tensor) == source_kind::resting ? table.exact(resting_of_source(tensor)) : anywhere;
 }
 
-/// Where a mesh has an operand of an einsum. @param extents by label, with that of summands
+/// The place of an operand of an einsum over a mesh.
+/// @param extents by label, with the label of summands
 EINPARALLEL_INLINE place_id operand_place(const einsum_form& form, const std::vector<index>& extents,
                                           std::size_t operand, const mesh& ranks, std::size_t cut, place_table& table) {
     if (!form.is_viewed(operand)) {
         const std::vector<label_id>& labels = form.operands[operand];
         return table.exact(bounds_of(labels, extents), ranks, labels, cut);
     }
-    // Boxes that overlap, and may leave elements out: all of them lie in blocks along the same labels.
+    // The boxes overlap, and may leave elements out. All elements lie in blocks along the same labels.
     const std::vector<const operand_read*> reads = form.all_reads();
     const operand_read& read = **find_in(reads, operand, &operand_read::operand);
     std::vector<label_id> labels;
@@ -101,9 +102,10 @@ EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& 
                      : operand_place(form, extents, tensor, chosen.ranks, chosen.cuts.operands[tensor], table);
 }
 
-/// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
-/// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
-/// @param points by label, or fewer; cut points for the parts that are as many
+/// The mesh of a partition vector with its axes in natural order: those that a pin names in the pin's order, then the
+/// labels of the output in its order, then the others. So a ring over a contracted label runs between neighbouring
+/// ranks.
+/// @param points by label, may be shorter: cut points, which are used where they give as many parts
 EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts,
                                      const std::vector<std::vector<index>>& points) {
     mesh ranks;
@@ -122,8 +124,8 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
     return ranks;
 }
 
-/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that every exchange
-/// of two axes; of these what a pin of the vertex allows, where the natural one does.
+/// Orders of a mesh's axes to try, the natural one first. Up to four axes these are all orders; for more axes, all
+/// exchanges of two axes. If the vertex has a pin that the natural order obeys, only orders that obey it.
 EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
@@ -144,8 +146,9 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
     return orders;
 }
 
-/// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
-/// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others.
+/// Choices of the dimension along which shared blocks of each tensor rest in pieces. The usual cuts come first, then
+/// cuts that leave every sharer at least one slice (two of the output). With `all` every combination; otherwise one
+/// tensor at a time has other cuts than the usual ones.
 /// @param rests by operand: it matters where its blocks rest
 EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summed, const state& of,
                                                        const std::vector<bool>& rests, bool all) {
@@ -183,13 +186,14 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
     return found;
 }
 
-/// The rank that holds all elements that somebody holds; nothing where several do.
+/// The only rank that holds elements; nothing where several ranks hold some.
 EINPARALLEL_INLINE std::optional<int> only_holder(const distribution& resting) {
     const std::vector<int> holders = resting.ranks_meeting(whole_box(resting.bounds()));
     return holders.size() == 1 ? std::optional(holders.front()) : std::nullopt;
 }
 
-/// The fastest way to feed, whatever the objective: the slices are along some label of the output, as many as pay.
+/// The fastest master–worker task by the time model, whatever the objective. Slices are along a label of the output,
+/// and their number is the power of two, up to 64, that pays most.
 /// @param unfed the task over a mesh of one axis, along a label of the output
 EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operations_per_point, const machine& constants) {
     constexpr int most = 64;

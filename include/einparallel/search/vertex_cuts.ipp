@@ -1,6 +1,6 @@
 #pragma once
-// Which partition vectors compete for a vertex: families of them, by the sums that it takes and leaves, its cut points
-// and what the user fixed.
+// Which partition vectors compete for a vertex. They are families by the sums that the vertex reads and leaves pending,
+// by its cut points, and by what the user has fixed.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
@@ -24,13 +24,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Numbers of ranks of which all that compete are listed; of more those that are usual.
+/// Up to this many competing numbers of ranks are all listed. Of more, only the usual ones are listed.
 inline constexpr int every_number_limit = 16;
 
-/// The numbers of ranks that compete for a vertex with these extents: those from nine tenths of the largest that has a
-/// partition vector, so that no ranks but few are idle; under `every` also smaller ones. All of few numbers; of many
-/// the largest and a handy one beside it, with their divisors, those of p and powers of two, where smaller ones
-/// compete. Descending. `any_from`: every number from there on competes, too (partition_family::any_from).
+/// The numbers of ranks that compete for a vertex with these extents, descending. They reach from nine tenths of the
+/// largest number that has a partition vector, so that few ranks are idle, or with `every` from 1. Few numbers are all
+/// listed. Of many these are listed: the divisors of the largest, of `processes` and of a handy number near the
+/// largest, and with `every` powers of two; with `powers_of_two` only those. `any_from` becomes
+/// partition_family::any_from.
 EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> extents, int processes, bool every,
                                                        bool powers_of_two, int& any_from) {
     const int largest = largest_product(extents, processes, powers_of_two);
@@ -59,7 +60,7 @@ EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> ex
     return products;
 }
 
-/// What pin and mark leave to choose of a vertex whose sums are all finished; without numbers of ranks.
+/// The family of a vertex whose sums are all finished: what its pin and its mark leave to choose. `products` is empty.
 EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     const std::size_t labels = einsum.extents.size();
     partition_family made{{}, einsum.form.operands, einsum.extents, std::vector<int>(labels, 1), einsum.extents, {}};
@@ -80,12 +81,12 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     return made;
 }
 
-/// Parts that are not to choose, of all labels together.
+/// The product of the fixed parts of all labels.
 EINPARALLEL_INLINE index fixed_parts(const partition_family& family) {
     return product_in(family.fixed, index{1});
 }
 
-/// All that competes where every sum is finished and blocks are even, in one family.
+/// The vectors that compete where every sum is finished, in one family. Blocks are even unless a pin gives cut points.
 EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const options& asked) {
     partition_family family = family_of(einsum);
     const auto processes = int(planned_processes(asked.processes, asked.powers_of_two) / fixed_parts(family));
@@ -111,7 +112,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
             family.free = extents = any;
         }
     }
-    // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
+    // A contraction whose algorithm the user asks for is cut as far as the algorithm allows, so that it is really used.
     made.every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
                  einsum.constraints.without_communication;
     family.products = competing_products(extents, processes, made.every, asked.powers_of_two, family.any_from);
@@ -133,7 +134,8 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, 
     return {{std::move(family)}, false, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
-/// Adds a family beside the first one of a vertex, if it has numbers of ranks that compete there, or more.
+/// Adds a family beside the first one of a vertex, if it has competing numbers of ranks that are not below those of the
+/// first.
 EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, vertex_cuts& into) {
     const partition_family& first = into.families.front();
     const index least = first.least() * fixed_parts(first);
@@ -149,7 +151,8 @@ EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, 
     }
 }
 
-/// Adds the family of a vertex that reads some operands in `sums.summands` summands, or leaves its sum pending.
+/// Adds the family of vectors with which a vertex reads some operands in `sums.summands` summands, leaves its sum
+/// pending, or both.
 EINPARALLEL_INLINE void add_pending_family(const pending_sums& sums, const options& asked, vertex_cuts& into) {
     partition_family made = into.families.front();
     made.sums = sums;
@@ -167,7 +170,7 @@ EINPARALLEL_INLINE void add_pending_family(const pending_sums& sums, const optio
     add_family(std::move(made), asked, into);
 }
 
-/// Adds families in which some labels are cut at points that are known of them, each alone and several together.
+/// Adds families in which one or several labels are cut at cut points from `known`.
 EINPARALLEL_INLINE void add_families_at_points(const points_by_label& known, const options& asked, vertex_cuts& into) {
     constexpr std::size_t most = 24;
     for (std::size_t label = 0; label < known.size(); ++label) {

@@ -1,5 +1,5 @@
 #pragma once
-// One step of the elimination: some tables over one variable, for all that its neighbours can do.
+// One step of the elimination: the minimum of some tables over one variable, for all states of its neighbours.
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -16,7 +16,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Position of a variable in a sorted list; the list's length where it is not there.
+/// Position of a variable in a sorted list; the length of the list where the variable is not in it.
 EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorted, std::size_t variable) {
     const auto found = std::lower_bound(sorted.begin(), sorted.end(), variable);
     return std::size_t((found != sorted.end() && *found == variable ? found : sorted.end()) - sorted.begin());
@@ -25,14 +25,15 @@ EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorte
 /// Tables over one variable and its neighbours.
 struct bucket {
     std::size_t variable = 0;
-    std::shared_ptr<const std::vector<double>> costs;  ///< of the variable's own states; nothing where another counts
+    std::shared_ptr<const std::vector<double>> costs;  ///< costs of the variable's states, or null
     std::vector<cost_table> tables;
-    std::vector<std::size_t> used;                              ///< numbers of the tables, ascending
+    std::vector<std::size_t> used;                              ///< numbers of these tables, ascending
     std::vector<std::size_t> scope;                             ///< the neighbours, ascending
-    std::vector<std::shared_ptr<const state_classes>> classes;  ///< of the neighbours: what the tables tell apart
-    std::shared_ptr<const state_classes> own;                   ///< of the variable
+    std::vector<std::shared_ptr<const state_classes>> classes;  ///< by neighbour: what the tables tell apart
+    std::shared_ptr<const state_classes> own;                   ///< the classes of the variable
 
-    /// Combinations of the neighbours' and the variable's classes; more than `limit` where that is exceeded.
+    /// Number of combinations of the neighbours' and the variable's classes; any number above `limit` where that is
+    /// exceeded.
     EINPARALLEL_INLINE std::size_t cells(std::size_t limit) const {
         std::size_t count = own->count;
         for (const auto& seen : classes) {
@@ -42,7 +43,7 @@ struct bucket {
     }
 };
 
-/// The next combination of the neighbours' classes; false after the last one.
+/// Goes to the next combination of the neighbours' classes; false after the last one.
 EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
                                   const std::vector<std::shared_ptr<const state_classes>>& classes) {
     std::size_t position = turn.size();
@@ -52,17 +53,18 @@ EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
     return position > 0;
 }
 
-/// A table of a bucket in rows over the classes of its variable, one for every combination of the table's neighbours.
+/// A table of a bucket, stored in rows: one row for every combination of the table's neighbours. A row has the costs of
+/// all classes of the bucket's variable.
 struct table_rows {
     std::vector<double> costs;
-    /// By neighbour: what its class adds to where a row begins.
+    /// By neighbour: for each of its classes the offset that the class adds to where a row begins.
     std::vector<std::pair<std::size_t, std::vector<std::size_t>>> steps;
 };
 
 EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table) {
     table_rows made;
-    std::vector<std::size_t> own;  // by class of the variable, that of the table
-    std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
+    std::vector<std::size_t> own;  // by class of the variable in the bucket: its class in the table
+    std::size_t inner = 1;  // entries of the table per class of the variable: combinations of the variables behind it
     std::size_t rows = 1;
     for (std::size_t position = table.scope.size(); position-- > 0;) {
         const std::size_t neighbour = position_in(of.scope, table.scope[position]);
@@ -90,7 +92,7 @@ EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table)
     return made;
 }
 
-/// For every combination of the neighbours' classes the smallest sum over the states of the variable.
+/// The smallest sum over the states of the variable, for every combination of the neighbours' classes.
 EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
     std::vector<double> own(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity());
     for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {

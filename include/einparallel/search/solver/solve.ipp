@@ -62,8 +62,8 @@ private:
         std::size_t weight = 0;
     };
 
-    /// Fill, degree, variables eliminated into its surroundings, variable. Among equals the one with the least behind
-    /// it: the layers of a loop are then eliminated side by side, each like the one before, not one into the next.
+    /// Fill, degree, number of variables eliminated into the tables around it, variable. The smallest priority comes
+    /// first. So the layers of a loop are eliminated side by side, each like the one before, and not one into the next.
     using priority = std::array<std::size_t, 4>;
 
     void add(cost_table fresh, std::size_t weight) {
@@ -73,7 +73,7 @@ private:
         tables_.push_back({std::move(fresh), weight});
     }
 
-    /// The variables that these tables know, but for one.
+    /// The variables in the scopes of these tables, without `variable`.
     std::vector<std::size_t> scope_of(const std::vector<std::size_t>& tables, std::size_t variable) const {
         std::vector<std::size_t> scope;
         for (const std::size_t number : tables) {
@@ -111,8 +111,9 @@ private:
         }
     }
 
-    /// The best state of an eliminated variable with these buckets, its neighbours' states being known. Found anew: to
-    /// note it for every cell would take more memory than the tables themselves, and one cell is asked for.
+    /// The best state of the eliminated variable of these buckets, when the states of its neighbours are known. It is
+    /// worked out again here: to store it for every cell would take more memory than the tables, and only one cell is
+    /// needed.
     int best_of(std::size_t begin, std::size_t end) {
         const std::size_t variable = buckets_[begin].variable;
         int best = 0;
@@ -164,7 +165,7 @@ private:
         }
     }
 
-    /// Some tables over a variable, and the classes that they together tell apart.
+    /// A bucket of some tables over a variable, with the classes that these tables tell apart together.
     bucket bucket_of(std::size_t variable, const std::vector<std::size_t>& used) {
         bucket made;
         made.variable = variable;
@@ -188,7 +189,8 @@ private:
         return made;
     }
 
-    /// Groups of tables each of which stays within the limit, the largest tables first.
+    /// Puts the tables into several buckets, the largest tables first. Each bucket stays within the limit, unless it
+    /// has a single table.
     std::vector<bucket> split(std::size_t variable, std::vector<std::size_t> used) {
         made_.exact = false;
         sort_range(used, [&](std::size_t a, std::size_t b) {
