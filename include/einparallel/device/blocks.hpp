@@ -19,7 +19,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Launches a join.
+/// A function that launches a join.
 using join_function = function_ref<void(const launch::strided_join&)>;
 
 /// Calls visit(launch) for each of the launches that together compute the join of `nest`. The slots of the nest are the

@@ -52,7 +52,7 @@ struct device_decision {
 
     [[nodiscard]] bool multiplies() const { return products && products->way == device_way::products; }
 };
-/// @throws error where a device cannot compute it
+/// Decides how a call of a kernel is computed. @throws error where a device cannot compute it
 EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call);
 
 /// Computes a block, in the order of the stream. `divided` becomes 1 where an integer is divided by zero.

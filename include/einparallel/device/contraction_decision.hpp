@@ -87,7 +87,8 @@ struct device_contraction {
 /// True where the output is the memory of an operand. A matrix product cannot write there.
 EINPARALLEL_INLINE bool is_in_place(const block_call& call);
 
-/// @param type  the type of the output. @param operand  the type of both operands, where it is another one
+/// Decides how a call is computed. `type`: type of the output; `operand`: type of both operands, where it is another
+/// one.
 /// @pre the call has two operands
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
                                                        const device_limits& limits = {}, element_type operand = {});

@@ -141,7 +141,7 @@ private:
     memory_block blas_workspace_;
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
-    memory_block divided_;  ///< flag_bytes
+    memory_block divided_;  ///< the pinned flag for a division by zero, flag_bytes bytes
     mutable std::array<work_token, 2> read_done_{};
     mutable std::optional<device_watch> watch_;
     /// The ⊕ of the last combine() in device code; the program is null where ⊕ is a functor of the application.

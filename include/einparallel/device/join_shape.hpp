@@ -28,7 +28,7 @@ struct join_code {
     bool wide = false;  ///< true: cells have 16 bytes, otherwise 8
 };
 
-/// @throws error where a device cannot run the program
+/// Translates a program into device code. @throws error where a device cannot run the program
 EINPARALLEL_INLINE join_code code_of(const op_program& program);
 
 /// The shape of a join. @param threads  largest number of threads of a block, a power of two; splits do not depend on

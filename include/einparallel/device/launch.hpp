@@ -63,7 +63,7 @@ void select(stream on, const strided_join& work, const chosen_index* chosen, std
 
 /// An op program in device code.
 struct device_program;
-/// @throws error where a device cannot run the program
+/// Translates an op program into device code. @throws error where a device cannot run the program
 std::shared_ptr<const device_program> device_program_of(const op_program& program);
 
 /// Computes a join. The order of its sums depends on extents and strides only.

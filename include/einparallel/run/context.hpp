@@ -138,7 +138,7 @@ public:
         return measured_machine(*this, how...);
     }
 
-    /// For the library's own use.
+    /// The shared state, for the library's own use.
     EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const;
 
 private:

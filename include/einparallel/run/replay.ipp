@@ -179,7 +179,7 @@ private:
                equal_in(a.laid->blocks, b.laid->blocks, lie_alike);
     }
 
-    /// How many of the first `vertices` vertices are einsums.
+    /// The number of einsums among the first `vertices` vertices.
     EINPARALLEL_SELDOM std::size_t count_in_order(std::size_t vertices) const {
         const std::vector<called_vertex>& all = of_rank().vertices;
         return std::size_t(std::count_if(all.begin(), all.begin() + index(vertices),
