@@ -129,7 +129,7 @@ private:
     /// of a token, a wait for the token waits for that work, too.
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
-    /// Gives work to a lane. Where work is watched, records an event before and behind it, and notes it as activity
+    /// Gives work to a lane. Where work is watched, records an event before and after it, and notes it as activity
     /// `what`, by default the one that times() has announced. `bytes`: bytes of a copy.
     template <class F>
     void give(lane_number on, F&& work, std::optional<activity> what = {}, std::size_t bytes = 0) const;

@@ -28,7 +28,7 @@ inline constexpr int most_loops = 10;
 /// Largest number of operands of one launch.
 inline constexpr int most_operands = 12;
 
-/// Z (⊕)= ⊕ f(X1, …, Xr) with f and ⊕ of an op program. The loops of the output come first, slowest first, behind them
+/// Z (⊕)= ⊕ f(X1, …, Xr) with f and ⊕ of an op program. The loops of the output come first, slowest first, then
 /// the summed loops. A tensor has stride 0 in a loop whose label it lacks.
 struct strided_join {
     void* output = nullptr;

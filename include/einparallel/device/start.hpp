@@ -12,7 +12,7 @@ namespace einparallel::detail {
 /// Largest number of bytes of a body, which is passed as the parameters of a launch.
 inline constexpr std::size_t most_parameter_bytes = 4096;
 
-/// Runs a body for every thread of every block, behind all earlier work of the stream.
+/// Runs a body for every thread of every block, after all earlier work of the stream.
 template <class Body>
 void start(launch::stream on, const Body& body, const launch_shape& shape);
 

@@ -31,8 +31,8 @@ EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<d
               "MPI_Allreduce");
 }
 
-/// Sizes of the measured work. Devices get larger messages, since these pass through the host in slabs, larger
-/// products, and copies that fit into no cache.
+/// Sizes of the measured work. Devices get larger messages (these pass through the host in slabs), larger products, and
+/// copies that fit into no cache.
 struct calibration_sizes {
     std::size_t message_bytes = std::size_t{4} << 20U;
     index product = 512;    ///< side of the largest matrix product

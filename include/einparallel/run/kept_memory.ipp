@@ -73,7 +73,7 @@ public:
     }
 
     /// Makes all ranks leave out the same groups: those that other plans of the context have run already. To be called
-    /// before the first run that keeps tensors, and behind lay_out() on ranks that have groups. True where allocate()
+    /// before the first run that keeps tensors, and after lay_out() on ranks that have groups. True where allocate()
     /// must be called: a rank had found a tensor that another rank lacks. Collective.
     EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank) {
         needed_.resize(of_rank.vertices.size() + 1);

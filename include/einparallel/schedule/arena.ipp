@@ -29,7 +29,7 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
     return lenders;
 }
 
-/// Bytes alive in each of `steps` steps and in two more positions behind them. `bytes`: size of each buffer.
+/// Bytes alive in each of `steps` steps and in two more positions after them. `bytes`: size of each buffer.
 EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifetime>& alive,
                                                         const std::vector<std::size_t>& bytes, std::size_t steps) {
     std::vector<std::size_t> now(steps + 2, 0);  // changes wrap round below zero, and back in the sum

@@ -1,7 +1,7 @@
 #pragma once
 // All-gather of an operand's pieces over the ranks that compute with the same block. Reduce-scatter of a block of which
 // each replica has computed a summand: the accumulate variant of the k algorithm (thesis §5.3, last remark), also used
-// behind an m/n ring whose output is Partial. Exchange of running sums between ranks.
+// after an m/n ring whose output is Partial. Exchange of running sums between ranks.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -83,7 +83,7 @@ void reduce(auto& sink, const task& work, buffer_id block, buffer_id output) {
 EINPARALLEL_INLINE distribution row_of_sums(const task& work);
 
 /// Writes the exchange of running sums between q ranks. Before it, `block` has the sums over the rank's own terms;
-/// behind it, over the terms of all earlier ranks as well. In round r a rank sends the sum over the last 2^r blocks, up
+/// after it, over the terms of all earlier ranks as well. In round r a rank sends the sum over the last 2^r blocks, up
 /// to its own, to the rank 2^r positions further, and adds the sum that it receives: ⌈log2 q⌉ rounds, each with a
 /// message of one row of the block.
 void hand_on(auto& sink, const task& work, buffer_id block) {

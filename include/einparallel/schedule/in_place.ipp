@@ -79,7 +79,7 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank) {
                 continue;
             }
             for (const buffer_id from : call->operands) {
-                // A buffer that is kept, a result or read by others later is alive behind the last of the calls.
+                // A buffer that is kept, a result or read by others later is alive after the last of the calls.
                 if (life_of(from).last == life_of(call->output).written && !life_of(from).input &&
                     is_replaced(of_rank, alive, from, call->output)) {
                     of_rank[call->output].lender = from;

@@ -19,7 +19,7 @@ struct packing_rule {
 };
 
 /// Gives each message that `rule` selects a packed buffer. An extra step before the message copies the elements to be
-/// sent; an extra step behind it copies the received elements. Messages keep their elements, so each rank may select
+/// sent; an extra step after it copies the received elements. Messages keep their elements, so each rank may select
 /// on its own. But every phase becomes three phases: call this for the programs of all ranks, or of none.
 EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule = {});
 

@@ -208,7 +208,7 @@ struct program {
         return buffer_id(buffers.size()) - 1;
     }
 
-    /// Adds a step behind the others, unless it has nothing to do.
+    /// Adds a step after the others, unless it has nothing to do.
     void append(step&& last) {
         if (!last.is_idle()) {
             steps.push_back(std::move(last));

@@ -69,7 +69,7 @@ EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribu
 /// Appends to `of_rank` the steps of `rank` for a task, from phase `first_phase` on.
 /// Buffer `operands[r]` holds the rank's resting piece of operand r (distribution work.operands[r]), or its whole block
 /// where the task holds the operand. These buffers are only read. Returns the buffer that holds the rank's resting
-/// piece of the output behind these steps. A rank outside the mesh does nothing and gets an empty buffer. Messages: all
+/// piece of the output after these steps. A rank outside the mesh does nothing and gets an empty buffer. Messages: all
 /// operands that do not travel are all-gathered at the same time; then one piece of the travelling tensor moves per
 /// phase; then, where the output is Partial and did not travel, it is reduce-scattered. A tensor whose block q ranks
 /// share costs each of them (q-1)/q of the block, whichever way it moves.
