@@ -10,7 +10,7 @@ EINPARALLEL_INLINE blas_handle::blas_handle(CUstream_st* work, void* workspace, 
     cublasHandle_t made = nullptr;
     check_cublas(cublasCreate(&made), "cublasCreate");
     handle_.reset(made);
-    // Setting the stream takes the workspace away: it comes after.
+    // The workspace is set after the stream, because setting the stream resets the workspace.
     check_cublas(cublasSetStream(made, work), "cublasSetStream");
     check_cublas(cublasSetWorkspace(made, workspace, bytes), "cublasSetWorkspace");
     check_cublas(cublasSetPointerMode(made, CUBLAS_POINTER_MODE_HOST), "cublasSetPointerMode");

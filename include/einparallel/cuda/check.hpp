@@ -1,5 +1,6 @@
 #pragma once
-// Return codes of CUDA's runtime and of cuBLAS, checked. For definitions: user units include no header of CUDA.
+// Checks return codes of CUDA's runtime and of cuBLAS. Only definitions include this, so that user units include no
+// header of CUDA.
 
 #include <einparallel/cuda/error.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -9,8 +10,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Throws where `code` is no success. `call` is the name of the function; the line is the caller's (clang 14 has no
-/// std::source_location).
+/// Throws cuda_error where `code` is not success. `call` is the name of the CUDA function; `file` and `line` are the
+/// caller's (clang 14 has no std::source_location).
 EINPARALLEL_INLINE [[gnu::visibility("default")]] void check_cuda(cudaError_t code, const char* call,
                                                                   const char* file = __builtin_FILE(),
                                                                   int line = __builtin_LINE());

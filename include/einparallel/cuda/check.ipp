@@ -28,7 +28,7 @@ EINPARALLEL_INLINE std::string not_compiled_for_device() {
 
 EINPARALLEL_INLINE void check_cuda(cudaError_t code, const char* call, const char* file, int line) {
     if (code != cudaSuccess) {
-        static_cast<void>(cudaGetLastError());  // one that does not stick is reported once
+        static_cast<void>(cudaGetLastError());  // clears the error, if it can be cleared, so it is reported once
         if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
             throw cuda_error(not_compiled_for_device(), int(code));
         }

@@ -1,15 +1,16 @@
 #pragma once
-// The device that a rank computes on: chosen by number, made current for a scope.
+// The device on which a rank computes: its choice by number, and a guard that makes it current for a scope.
 
 #include <einparallel/notation/compiled.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The device that rank `local` of its node uses: number `asked`, or, where that is negative, local modulo the number
-/// of devices. @throws error where there is no such device, or the driver is older than the toolkit
+/// The number of the device that a rank uses: `asked`, or, where `asked` is negative, `local` modulo the number of
+/// devices. `local`: number of the rank on its node. @throws error where there is no such device, or the driver is
+/// older than the toolkit
 EINPARALLEL_INLINE int device_of_rank(int local, int asked);
 
-/// Makes a device current for a scope; then the one that was, is again. No device is ever reset.
+/// Makes a device current for a scope, and then restores the device that was current before. Resets no device.
 class device_guard : private not_copied {
 public:
     /// @throws cuda_error

@@ -50,7 +50,7 @@ EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes)
     }
     try {
         free_.emplace(bytes, memory);
-    } catch (...) {  // no memory to remember it
+    } catch (...) {  // out of host memory: frees it at once
         static_cast<void>(cudaFree(memory));
         bytes_ -= bytes;
     }

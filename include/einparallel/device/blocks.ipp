@@ -12,9 +12,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops and tensors of a join, in launches of no more loops and points than one takes: else several along one
-/// loop.
-/// @param nest sorted by the output
+/// Calls visit(launch) for a join. If it has more loops, points or terms than one launch can have, cuts it along one
+/// loop into several launches.
+/// @param nest  sorted by the output
 EINPARALLEL_INLINE void visit_cut(index_span bytes, const loop_nest& nest, launch::strided_join work,
                                   join_function visit) {
     constexpr index most_count = (index{1} << 31) - 1;
@@ -125,7 +125,7 @@ EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_ca
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along) {
     row_loops loops(call, along, along);
-    loops.rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
+    loops.rows.sum_empty = true;  // adds a summed loop behind those of rows; its extent is set below
     const launch::strided_join work{.output = call.output.data, .operands = {call.operands[0].data}};
     const auto bytes = index(element.bytes);
     for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join rows) {

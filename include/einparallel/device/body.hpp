@@ -1,12 +1,12 @@
 #pragma once
-// Bodies of device kernels: what one thread of one block does, over a context that a GPU or a test offers.
+// Bodies of device kernels: the work of one thread of one block, on a context that a GPU or a test provides.
 //
 // A body is a trivially copyable struct (the kernel's parameters) with `operator()(Context& at) const`. A context has
 //   at.block()                     number of the block
 //   at.thread(), at.threads()      number of the thread in the block, and how many there are
 //   at.shared()                    the block's shared memory, aligned for 16 bytes
 //   at.barrier()                   of all threads of the block
-//   at.load(active, address)       *address where active, else a value nobody uses
+//   at.load(active, address)       *address where active, otherwise a value that nobody uses
 //   at.store(active, address, x)   *address = x where active
 // All threads of a block reach the same barriers, and all threads of a warp the same loads and stores.
 
@@ -18,16 +18,17 @@
 
 namespace einparallel::detail {
 
-/// Threads that execute together.
+/// Threads of a warp: they execute together.
 inline constexpr int warp_size = 32;
-/// The unit in which device memory is read and written.
+/// Bytes of the unit in which device memory is read and written.
 inline constexpr int sector_bytes = 32;
-/// Threads of a block at most, a power of two.
+/// Largest number of threads of a block; a power of two.
 inline constexpr int most_threads = 256;
-/// Bytes of shared memory of a block at most.
+/// Largest number of bytes of shared memory of a block.
 inline constexpr index most_shared_bytes = 48 << 10;
 
-/// Division of numbers below 2^31 by one that is known ahead (Granlund and Montgomery): a multiplication and a shift.
+/// Divides numbers below 2^31 by a number that is known before the launch, with a multiplication and a shift (Granlund
+/// and Montgomery).
 class divisor {
 public:
     divisor() = default;
@@ -45,11 +46,11 @@ private:
     std::uint32_t factor_ = 1;
 };
 
-/// Extents and blocks of a launch.
+/// Number of blocks, threads and bytes of shared memory of a launch.
 struct launch_shape {
     index blocks = 0;            ///< below 2^31
-    int threads = most_threads;  ///< of each, a multiple of warp_size
-    int shared_bytes = 0;        ///< of each
+    int threads = most_threads;  ///< of each block; a multiple of warp_size
+    int shared_bytes = 0;        ///< of each block
 };
 
 }  // namespace einparallel::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Complex numbers and their functions in device code, where those of std::complex are the host's only.
+// Complex numbers and their functions for device code; the functions of std::complex run on the host only.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -10,7 +10,8 @@
 
 namespace einparallel::detail {
 
-/// The same bytes as std::complex<T>; the functors of notation/operations/operators.hpp compute with it.
+/// A complex number with the same bytes as std::complex<T>. The functors of notation/operations/operators.hpp accept
+/// it.
 template <class T>
 class complex_pair {
 public:
@@ -32,7 +33,7 @@ public:
     friend EINPARALLEL_HOST_DEVICE complex_pair operator*(complex_pair a, complex_pair b) {
         return {a.re_ * b.re_ - a.im_ * b.im_, a.re_ * b.im_ + a.im_ * b.re_};
     }
-    /// Smith's: no overflow where the result has none.
+    /// Smith's algorithm: does not square, so large and small operands seldom overflow.
     friend EINPARALLEL_HOST_DEVICE complex_pair operator/(complex_pair a, complex_pair b) {
         if (std::abs(b.re_) >= std::abs(b.im_)) {
             const T ratio = b.im_ / b.re_;
@@ -64,7 +65,7 @@ public:
         return a.re_ >= T(0) ? complex_pair(larger, std::copysign(other, a.im_))
                              : complex_pair(other, std::copysign(larger, a.im_));
     }
-    /// (sinh 2x + i sin 2y) / (cosh 2x + cos 2y)
+    /// tanh(x + iy) = (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), evaluated so that nothing overflows.
     friend EINPARALLEL_HOST_DEVICE complex_pair tanh(complex_pair a) {
         if (std::abs(a.re_) > T(22)) {
             return {std::copysign(T(1), a.re_), std::copysign(T(0), std::sin(2 * a.im_))};
@@ -86,7 +87,7 @@ public:
         return {turned.im_, -turned.re_};
     }
     friend EINPARALLEL_HOST_DEVICE complex_pair pow(complex_pair a, complex_pair b) {
-        if (a == complex_pair(0)) {  // 0⁰ is no number here, as it is on the host
+        if (a == complex_pair(0)) {  // 0⁰ is NaN, as on the host
             const T none = std::numeric_limits<T>::quiet_NaN();
             return b == complex_pair(0) ? complex_pair(none, none) : complex_pair(0);
         }

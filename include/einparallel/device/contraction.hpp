@@ -1,5 +1,5 @@
 #pragma once
-// Local contraction on a device.
+// Contraction of one rank's blocks on a device.
 
 #include <einparallel/device/contraction_decision.hpp>
 #include <einparallel/device/launch.hpp>
@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One batch of products on its way to a BLAS: C = scale · op(A) · op(B), or added to C.
+/// A batch of matrix products for a BLAS: C = scale · op(A) · op(B), or, with `add`, C += scale · op(A) · op(B).
 struct blas_call {
     element_type element;
     element_type operand;  ///< of A and B
@@ -29,33 +29,33 @@ struct blas_call {
     void* c;
     bool add;
 };
-/// Gives it to the stream.
+/// A function that gives a batch of products to the stream.
 using blas_function = function_ref<void(const blas_call&)>;
 
-/// Runs it on the memory of the call, in the order of the stream. `sum`: of elements of the output's type, where it
-/// sums what it copies. @pre the decision's way is products
+/// Runs a decided contraction on the memory of `call`, in the order of the stream. `sum`: the program that sums
+/// elements of the output's type, for copies that sum or combine. @pre the decision's way is products
 EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision,
                                       const launch::device_program* sum, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas);
 
-/// Why devices do not compute it: what follows a vertex's name; empty where they do.
+/// Why devices do not compute this kernel, as the words that follow a vertex's name; empty where they do.
 EINPARALLEL_INLINE std::string refused_on_device(const kernel& work);
 
-/// How calls of a kernel are computed on a device: by products where it is a sum of products of two operands, else by a
-/// join. Of addresses it matters only whether the output is an operand's.
+/// How calls of a kernel are computed on a device: by matrix products where it is a sum of products of two operands,
+/// otherwise by a join. Addresses matter only in one respect: whether the output is an operand's memory.
 struct device_decision {
     std::optional<device_contraction> products{};
     std::complex<double> scale{};
-    std::shared_ptr<const launch::device_program> code{};  ///< of the join; beside products of the sum of a copy
+    std::shared_ptr<const launch::device_program> code{};  ///< program of the join; with products, of summing copies
     bool is_in_place = false;
     std::size_t workspace = 0;  ///< bytes
 
     [[nodiscard]] bool multiplies() const { return products && products->way == device_way::products; }
 };
-/// @throws error where a device cannot compute it
+/// Decides how a call of a kernel is computed. @throws error where a device cannot compute it
 EINPARALLEL_INLINE device_decision decide_on_device(const kernel& work, const block_call& call);
 
-/// Computes the block, in the order of the stream. `divided` becomes 1 where an integer is divided by zero.
+/// Computes a block, in the order of the stream. `divided` becomes 1 where an integer is divided by zero.
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const kernel& work, const device_decision& decided,
                                            const block_call& call, void* workspace, std::uint32_t* divided,
                                            blas_function blas);

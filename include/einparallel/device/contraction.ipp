@@ -19,7 +19,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
                                       const launch::device_program* sum, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas) {
     auto* const room = static_cast<std::byte*>(workspace);
-    // Elements on their way between a tensor and the workspace, whose last bytes are for long sums.
+    // Copies a tensor to the workspace or back. The last bytes of the workspace are for long sums.
     const auto move = [&](std::size_t slot, std::size_t into_slot, void* into, const void* from, bool combine) {
         const device_contraction::staged& copy = decision.copies[slot];
         loop_nest nest(2);
@@ -65,8 +65,8 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     }
 }
 
-/// Decides how a block is contracted by matrix products, if the kernel is Σ factor · x · y. The operands are of the
-/// program's type, or halves of a sum of floats.
+/// Decides how a block is contracted by matrix products, if the kernel is Σ factor · x · y. The operands have the
+/// program's type, or are half-precision numbers whose products are summed in float.
 EINPARALLEL_INLINE void decide_products(const kernel& work, const block_call& call, device_decision& made) {
     const op_program& program = work.program();
     const auto* const product = work.as<product_work>();

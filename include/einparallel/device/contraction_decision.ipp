@@ -13,7 +13,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A matrix with these rows, columns and strides, if a BLAS takes it.
+/// The matrix with these rows, columns and strides (in elements), or nothing where a BLAS cannot take it.
 EINPARALLEL_INLINE std::optional<blas_matrix> matrix_of(index rows, index row_stride, index columns,
                                                         index column_stride) {
     if ((rows == 1 || row_stride == 1) && (columns == 1 || column_stride >= rows)) {
@@ -31,8 +31,9 @@ EINPARALLEL_INLINE bool is_in_place(const block_call& call) {
     });
 }
 
-/// Weighs the ways to contract: each of the three tensors used where it lies or through a dense copy whose labels lie
-/// as the others need them; then every choice of one loop each for m, n and k, the rest a batch.
+/// Compares the ways to contract. Each of the three tensors is used where it lies, or through a dense copy whose labels
+/// have the order that the others need. For each of these, every choice of one loop for m, one for n and one for k is
+/// compared; another loop becomes the batch, and the rest are loops of the host.
 EINPARALLEL_INLINE class device_choice {
 public:
     device_choice(const block_call& call, element_type type, const device_limits& limits, element_type of_operands)
@@ -90,7 +91,7 @@ private:
         return product;
     }
 
-    /// Weighs the ways with copies of the tensors whose bits are set.
+    /// Compares the ways that copy the tensors whose bits are set in `copied`.
     void weigh(unsigned copied, device_contraction made) {
         made.way = device_way::products;
         made.seconds = 0;
@@ -103,7 +104,7 @@ private:
                 return;  // halves are not summed in halves
             }
         }
-        static_cast<void>(drop_resting(nest));  // loops that are summed on the way
+        static_cast<void>(drop_resting(nest));  // loops that the copies have summed
         nest.fuse();
         const std::size_t none = nest.size();
         loop_list loops[4];  // by product_index
@@ -127,8 +128,9 @@ private:
         }
     }
 
-    /// Plans a copy of a tensor into dense memory. Innermost is the group of labels (m, n or k) in which the tensor's
-    /// nearest elements lie, outermost the batch. Within a group, labels have the order of a tensor that is not copied.
+    /// Plans a copy of a tensor into dense memory. The innermost labels are the group (m, n or k) of the label with the
+    /// tensor's smallest stride; the batch is outermost. Within a group, labels have the order of a tensor that is not
+    /// copied.
     /// @return seconds that the copy takes
     double stage(loop_nest& nest, unsigned copied, std::size_t slot, device_contraction& made) const {
         device_contraction::staged& copy = made.copies[slot];
@@ -175,8 +177,8 @@ private:
         return std::all_of(nest.of(loop), nest.of(loop) + 3, [](index stride) { return stride >= 0; });
     }
 
-    /// Seconds of one batch of products: padded to the tiles of a BLAS, on as many multiprocessors as there are tiles,
-    /// or bound by memory.
+    /// Seconds of one batch of products: the time to multiply, with extents padded to tiles of a BLAS and one
+    /// multiprocessor per tile, or the time to access memory if that is longer.
     double seconds_of(const blas_product& product) const {
         const auto tiles = [](index value, index tile) { return double((value + tile - 1) / tile); };
         const auto number = [](index value) { return double(value); };
@@ -192,7 +194,7 @@ private:
                         1.15 * (seconds_to_touch(x_slot, read) + seconds_to_touch(z_slot, written)));
     }
 
-    /// Weighs one product, in which these loops are the rows, the columns and the sum.
+    /// Compares one way, whose product has these loops as rows, columns and sum, with the best one so far.
     void weigh_product(const loop_nest& nest, std::size_t rows, std::size_t columns, std::size_t sum, bool swapped,
                        const device_contraction& with) {
         const auto extent = [&](std::size_t loop) { return loop < nest.size() ? nest.extents[loop] : 1; };
@@ -211,7 +213,7 @@ private:
             return;
         }
         std::size_t batch = nest.size();
-        loop_list around;  // those that sum first
+        loop_list around;  // summed loops first
         for (const bool sums : {true, false}) {
             for (std::size_t loop = 0; loop < nest.size(); ++loop) {
                 if (loop == rows || loop == columns || loop == sum || nest.in_output(loop) == sums) {
@@ -245,7 +247,7 @@ private:
         }
     }
 
-    /// Lays the copies out in the workspace.
+    /// Gives the copies of the best way their places in the workspace.
     void lay_out() {
         constexpr std::size_t line = 256;
         std::size_t sums = 0;
@@ -262,7 +264,7 @@ private:
 
     loop_nest nest_;
     device_limits limits_;
-    bool in_place_ = false;  ///< written over an operand, which no matrix product may
+    bool in_place_ = false;  ///< the output is an operand's memory, so no matrix product is possible
     device_contraction best_;
 };
 

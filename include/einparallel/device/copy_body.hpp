@@ -1,5 +1,5 @@
 #pragma once
-// Transpositions of strided boxes, and copies from or to positions that data choose: the bodies of kernels.
+// Bodies of kernels for transpositions of strided boxes, and for copies from or to positions that data choose.
 
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/join_body.hpp>
@@ -12,11 +12,11 @@
 
 namespace einparallel::detail {
 
-/// A tile of the box goes through shared memory: read along the loops where `from` has its neighbours, written along
-/// those where `into` has them. Sides: 0 is `into`, 1 is `from`.
+/// Copies a tile of a box through shared memory. Neighbouring threads read neighbouring elements of `from`, and write
+/// neighbouring elements of `into`. Sides: 0 is `into`, 1 is `from`.
 template <class Packet>
 struct tiled_copy {
-    static constexpr int each = 4;  ///< packets of a thread: loads in flight
+    static constexpr int each = 4;  ///< packets that a thread loads at a time
 
     Packet* into = nullptr;
     const Packet* from = nullptr;
@@ -27,12 +27,12 @@ struct tiled_copy {
         divisor tiles;
         std::uint32_t tile_count;
         divisor by_length;
-        int length;  ///< in a tile, but the last
+        int length;  ///< length of a tile; the last tile may be shorter
         int extent;
-        int step;  ///< stride in shared memory
+        int step;  ///< stride in shared memory, in packets
         index strides[2];
     } loop[launch::most_loops];
-    std::uint8_t orders[2][launch::most_loops] = {};  ///< the tile's loops by the strides of a side, fastest first
+    std::uint8_t orders[2][launch::most_loops] = {};  ///< loops of a tile for each side, smallest stride first
 
     EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {
         int limits[launch::most_loops];
@@ -47,7 +47,8 @@ struct tiled_copy {
             begin[1] += first * around.strides[1];
             rest = next;
         }
-        // Where an element of the tile, counted along a side, lies in shared memory, or −1, and on that side.
+        // Position in shared memory of an element of the tile, counted in the order of a side; −1 outside of the box.
+        // Sets its offset on that side.
         const auto slot_of = [&](int side, int number, index& offset) {
             bool is_inside = number < elements;
             int slot = 0;
@@ -87,7 +88,7 @@ struct tiled_copy {
     }
 };
 
-/// launch::select, a thread for each point.
+/// The body of launch::select, with one thread for each point.
 template <class Packet>
 struct selecting_copy {
     Packet* into = nullptr;
@@ -96,8 +97,8 @@ struct selecting_copy {
     launch::chosen_index chosen[launch::most_chosen] = {};
     int count = 0;
     bool fills = false;
-    index points = 1;  ///< of the output
-    index terms = 1;   ///< for each of them
+    index points = 1;  ///< number of output points
+    index terms = 1;   ///< number of terms for each of them
     join_loops<1 + launch::most_chosen> loops{};
 
     EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {

@@ -1,5 +1,5 @@
 #pragma once
-// Which body copies a strided box, and in which tiles.
+// Chooses the body that copies a strided box, and its tiles.
 
 #include <einparallel/device/copy_body.hpp>
 #include <einparallel/device/join_start.hpp>
@@ -18,12 +18,12 @@ struct alignas(16) wide_packet {
     std::uint64_t bits[2];
 };
 
-/// Of a join that sums nothing.
+/// The ⊕ of a join that sums nothing.
 struct no_reduction {
     EINPARALLEL_HOST_DEVICE auto operator()(auto /*a*/, auto b) const { return b; }
 };
 
-/// The loops that move a side, fastest first.
+/// The loops along which a side has a stride other than 0, smallest stride first.
 using copy_order = small_vector<int, launch::most_loops>;
 inline copy_order order_of(const launch::strided_join& work, int side) {
     copy_order order;
@@ -48,7 +48,7 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
         start_join(on, work, functor_program<Packet, no_reduction, unchanged, Packet>{});
         return;
     }
-    // Along both sides a tile is a run of neighbours.
+    // A tile holds runs of neighbouring elements of both sides.
     index lengths[launch::most_loops];
     std::fill_n(lengths, work.loops, 1);
     std::size_t in_run = 0;
@@ -61,7 +61,7 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
             run *= length;
         }
     }
-    for (const int loop : into) {  // those that do not move `from`
+    for (const int loop : into) {  // loops with stride 0 in `from`
         if (work.strides[loop][1] == 0) {
             orders[1].push_back(loop);
         }
@@ -85,7 +85,8 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
         body.elements *= int(length);
         shape.blocks *= tiles;
     }
-    // In shared memory as read, runs an odd number of elements apart, so that columns lie in different banks.
+    // Shared memory has the order of reading. Runs begin an odd number of elements apart, so that columns lie in
+    // different banks.
     int room = 1;
     for (std::size_t position = 0; position < orders[1].size(); ++position) {
         auto& along = body.loop[orders[1][position]];
@@ -123,7 +124,7 @@ void launch_select_of(launch::stream on, const launch::strided_join& work, const
     start(on, body, {(body.points * body.terms + most_threads - 1) / most_threads, most_threads, 0});
 }
 
-/// visit(element of so many bytes)
+/// Calls visit(packet) with an element type of `bytes` bytes.
 inline void with_packet(std::size_t bytes, const auto& visit) {
     if (bytes == sizeof(wide_packet)) {
         visit(wide_packet());

@@ -1,5 +1,5 @@
 #pragma once
-// The memory of a device as the executor sees it: work, and copies in and out, on three streams.
+// The memory of a device as the executor sees it. Work, copies out and copies in have one stream each.
 
 #include <einparallel/cuda/blas_handle.hpp>
 #include <einparallel/cuda/memory.hpp>
@@ -19,10 +19,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Pinned memory of the host.
+/// Pinned host memory that belongs to a device space.
 class pinned_space final : public host_space {
 public:
-    /// `of`: the device's, which it belongs to.
+    /// `of`: the device space that it belongs to.
     pinned_space(const memory_space& of, int device) : of_(of), device_(device) {}
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t /*bytes*/) const noexcept override { free_pinned(memory); }
@@ -33,18 +33,18 @@ private:
     int device_;
 };
 
-/// How a device space works.
+/// Settings of a device space.
 struct device_settings {
     int device = 0;
-    bool is_direct = false;                             ///< MPI sends from device memory and receives there
-    std::size_t slab = std::size_t{4} << 20;            ///< bytes of elements that pass through the host at a time
-    device_pool::allocate_function allocate = nullptr;  ///< the application's; null: cudaMalloc
+    bool is_direct = false;                             ///< MPI sends from and receives into device memory
+    std::size_t slab = std::size_t{4} << 20;            ///< bytes of elements that go through the host at a time
+    device_pool::allocate_function allocate = nullptr;  ///< a function of the application; null: cudaMalloc
     device_pool::release_function release = nullptr;
 
     friend bool operator==(const device_settings&, const device_settings&) = default;
 };
 
-/// A stream with the events that its latest work ends with.
+/// A stream with the events that mark the ends of its latest work.
 struct device_lane {
     static constexpr std::size_t events = 64;
     stream on;
@@ -52,7 +52,7 @@ struct device_lane {
     std::uint64_t count = 0;
 };
 
-/// What a device space has on its device.
+/// The streams, the memory pool and the BLAS handle of a device space.
 struct device_lanes {
     EINPARALLEL_INLINE explicit device_lanes(const device_settings& settings)
         : pool(settings.allocate, settings.release, by_number[0].on.native()) {}
@@ -63,23 +63,24 @@ struct device_lanes {
     std::optional<blas_handle> blas;
 };
 
-/// Work on a device that a trace is to show.
+/// One piece of work on a device for a trace.
 struct watched_work {
     event begin{true};
     event end{true};
     trace_span span;
 };
 
-/// Work since `origin`.
+/// The work on a device since `origin`, for a trace.
 struct device_watch {
     event origin{true};
-    trace_span next{};  ///< as what work is announced
+    trace_span next{};  ///< activity and vertex that times() has announced for the next work
     std::vector<watched_work> all{};
 };
 
-/// Memory of one device. Kernels, and copies from box to box, go to one stream; messages on their way out and in, each
-/// have another, so that they move beside the kernels. An event ties streams together wherever one needs the other's
-/// results: copy_out() and copy_in() say where. Every call has the device current, and leaves the one that was.
+/// Memory of one device. Kernels and copies between boxes go to one stream. Messages that leave and messages that
+/// arrive have one further stream each, so that they move while kernels run. Where a stream needs the results of
+/// another, copy_out() and copy_in() make it wait for an event. Every call makes the device current, and restores the
+/// device that was current before.
 class device_space final : public memory_space, public std::enable_shared_from_this<device_space> {
 public:
     /// @throws error, cuda_error
@@ -87,10 +88,10 @@ public:
     ~device_space();
 
     [[nodiscard]] const device_settings& settings() const { return settings_; }
-    /// Pinned memory besides the slabs: where kernels say that an integer was divided by zero.
+    /// Bytes of the pinned flag in which kernels report that an integer was divided by zero.
     static constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
-    /// The work of a run begins: after what the application has given to its stream, where it names one. @throws error
-    /// where that is captured
+    /// Begins the work of a run. If the application names a stream, the run waits for the work in it. @throws error
+    /// where that stream is being captured into a graph
     void begin(CUstream_st* application) const;
 
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
@@ -124,12 +125,12 @@ private:
     class decided_call;
 
     [[nodiscard]] CUstream_st* stream_of(lane_number of) const { return lanes_->by_number[of].on.native(); }
-    /// Stands for all work of a lane so far. Where an event has come to stand for later work of its lane, that is
-    /// waited for too.
+    /// A token for all work of a lane so far. The events of a lane are used in turn: if later work has reused the event
+    /// of a token, a wait for the token waits for that work, too.
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
-    /// Gives work to a lane, between two events where it is watched, as what times() has announced, or as `what`.
-    /// `bytes`: of a copy.
+    /// Gives work to a lane. Where work is watched, records an event before and after it, and notes it as activity
+    /// `what`, by default the one that times() has announced. `bytes`: bytes of a copy.
     template <class F>
     void give(lane_number on, F&& work, std::optional<activity> what = {}, std::size_t bytes = 0) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, const box_pair& boxes, std::optional<activity> what = {}) const;
@@ -140,10 +141,10 @@ private:
     memory_block blas_workspace_;
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
-    memory_block divided_;  ///< flag_bytes
+    memory_block divided_;  ///< the pinned flag for a division by zero, flag_bytes bytes
     mutable std::array<work_token, 2> read_done_{};
     mutable std::optional<device_watch> watch_;
-    /// The ⊕ of the last boxes that were combined, in device code; null: the application's functor.
+    /// The ⊕ of the last combine() in device code; the program is null where ⊕ is a functor of the application.
     mutable std::pair<std::pair<reduction, element_type>, std::shared_ptr<const launch::device_program>> combined_by_{};
 };
 

@@ -18,7 +18,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Gives products to cuBLAS, in full precision; those of halves are summed in float.
+/// Gives products to cuBLAS, in full precision. Products of half-precision numbers are summed in float.
 EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
     const blas_product& of = call.product;
     const cublasOperation_t a_as = of.a.transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -96,7 +96,7 @@ EINPARALLEL_VIRTUAL std::vector<trace_span> device_space::watched() const {
     return spans;
 }
 
-/// The host reads sources; of those on the device it is a copy.
+/// A read is timed on the host, because the host reads sources. For a source on the device, the copy is noted.
 EINPARALLEL_VIRTUAL bool device_space::times(activity what, std::size_t vertex) const {
     if (watch_.has_value()) {
         watch_->next.what = what == activity::read ? activity::copy : what;
@@ -130,7 +130,7 @@ EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
     lanes_->begun.record(application);
     device_lane& lane = lanes_->by_number[working];
     lane.on.wait_for(lanes_->begun);
-    lane.done[no_work].record(lane.on.native());  // what comes after no work comes after this
+    lane.done[no_work].record(lane.on.native());  // work that waits for no_work then waits for this
 }
 
 EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
@@ -142,7 +142,7 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     }
 }
 
-/// A call on a device space, decided.
+/// A call on a device space whose way to compute is decided.
 class device_space::decided_call final : public prepared_call {
 public:
     decided_call(const device_space& on, const kernel& work, const block_call& call)
@@ -169,7 +169,7 @@ public:
             on_.finish(on_.given());
             check_divisors(*divided == 0);
         }
-        report(at.hook, progress_hook::interval);  // between contractions, which go on after the call
+        report(at.hook, progress_hook::interval);  // here, because the kernels run on after the call
     }
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels that call functors of the application's: for units that nvcc compiles.
+// Kernels that call functors of the application, for units that nvcc compiles.
 
 #include <einparallel/device/join_body.hpp>
 #include <einparallel/device/join_programs.hpp>
@@ -22,7 +22,7 @@
 namespace einparallel::EINPARALLEL_UNIT {
 
 #if defined(__CUDA_ARCH__)
-// Trees in device code alone: there nvcc refuses a functor that only the host can call, of which it warns elsewhere.
+// Evaluates trees in device code only: there nvcc refuses a functor that only the host can call; elsewhere it warns.
 
 template <class Function, class... T>
 __device__ auto called(const Function& function, const T&... x) {
@@ -57,7 +57,7 @@ EINPARALLEL_HOST_DEVICE auto called(const Function& function, const T&... x) {
 }
 #endif
 
-/// The functor, called so.
+/// A functor that is called through called().
 template <class Function>
 struct device_call {
     Function function;
@@ -65,11 +65,11 @@ struct device_call {
     EINPARALLEL_HOST_DEVICE auto operator()(const auto&... x) const { return called(function, x...); }
 };
 
-/// ⊕ over f(x1, …, xr) as a program of joins.
+/// The program of a join that computes ⊕ over f(x1, …, xr) with functors.
 template <class Out, class Reduce, class Function, class... In>
 using program_of_functors = functor_program<Out, device_call<Reduce>, device_call<Function>, In...>;
 
-/// Z (⊕)= ⊕ f(X1, …, Xr), or, of sums, Z (⊕)= ⊕ X
+/// Launches Z (⊕)= ⊕ f(X1, …, Xr), or, with OfSums, Z (⊕)= ⊕ X.
 template <bool OfSums, class Out, class Reduce, class Function, class... In>
 void launch_functor(launch::stream on, const launch::strided_join& work, const void* functors) {
     const auto& from = *static_cast<const functor_join<Out, Reduce, Function, In...>*>(functors);
@@ -82,13 +82,14 @@ void launch_functor(launch::stream on, const launch::strided_join& work, const v
     }
 }
 
-/// Not of the library's own functors alone, which have kernels.
+/// True where a functor of the application is called. Functors of the library have kernels already.
 template <class Function>
 inline constexpr bool calls_functor = !has_op_code<Function>;
 template <class Tree>
 inline constexpr bool calls_functor<tree_function<Tree>> = !is_told<Tree>;
 
-/// A launch copies a functor's bytes. (To the host compiler an extended lambda that captures is more than its bytes.)
+/// True where a copy of its bytes is a copy of the functor: a launch copies only bytes. (The host compiler does not see
+/// that this holds for an extended lambda with captures.)
 template <class Tree>
 inline constexpr bool has_plain_state = std::is_trivially_copyable_v<Tree>
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
@@ -105,8 +106,8 @@ template <class Out, class Reduce, class Function, class... In>
 inline constexpr device_functor launches_of{&launch_functor<false, Out, Reduce, Function, In...>,
                                             &launch_functor<true, Out, Reduce, Function, In...>};
 
-/// The launches of a kernel with functors of the application's; null for another one, and where a device cannot have
-/// their state: bytes that are copied, so many that they fit into the parameters of a launch.
+/// The launch functions of a kernel with functors of the application. Null for other kernels, and where a device cannot
+/// get the functors' state: it must be copied as bytes, and must fit into the parameters of a launch.
 template <class Out, class Reduce, class Function, class... In>
 const device_functor* functor_of(const functor_join<Out, Reduce, Function, In...>& /*recorded*/) {
     if constexpr ((calls_functor<Function> || reduction_of<Reduce> == reduction::unknown) && sizeof...(In) > 0 &&

@@ -1,5 +1,5 @@
 #pragma once
-// Joins of strided boxes, with and without a sum: the body of a kernel.
+// The body of a kernel for joins of strided boxes, with and without a sum.
 
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/join_programs.hpp>
@@ -24,7 +24,8 @@ struct join_loops {
         index strides[1 + Operands];
     } loop[launch::most_loops];
 
-    /// Adds the offsets of the point or term that a number stands for, in the output and the first operands.
+    /// Adds to `offsets` those of output point `number`, or with `term` of term `number`, in the output and in the
+    /// first `operands` operands.
     EINPARALLEL_HOST_DEVICE void add(bool term, std::uint32_t number, int operands,
                                      index (&offsets)[1 + Operands]) const {
         const int end = term ? all : outputs;
@@ -40,27 +41,27 @@ struct join_loops {
     }
 };
 
-/// Blocks and threads of a join.
+/// How the points and terms of a join are distributed over blocks and threads.
 struct join_shape {
     std::uint32_t points = 1;
-    std::uint32_t terms = 1;        ///< of each; 1 where nothing is summed
-    std::uint32_t splits = 1;       ///< of a sum
-    std::uint32_t split_terms = 1;  ///< of each, but the last
-    int across = 1;                 ///< points of a block
-    int along = 1;                  ///< threads of a point; powers of two, as across
-    bool sums = false;              ///< something is summed
-    bool sum_fast = true;           ///< neighbouring threads have neighbouring terms, else neighbouring points
+    std::uint32_t terms = 1;        ///< of each point; 1 where nothing is summed
+    std::uint32_t splits = 1;       ///< number of parts into which each sum is split
+    std::uint32_t split_terms = 1;  ///< terms of each part; the last may have fewer
+    int across = 1;                 ///< points of a block; a power of two
+    int along = 1;                  ///< threads of a point; a power of two
+    bool sums = false;              ///< true: something is summed
+    bool sum_fast = true;           ///< true: neighbouring threads have neighbouring terms; false: neighbouring points
 
     [[nodiscard]] std::size_t workspace_bytes(std::size_t element) const {
         return splits == 1 ? 0 : std::size_t{splits} * points * element;
     }
-    /// Blocks, one for each split of each group of points, `points_of_thread` of each thread.
+    /// Number of blocks: one for each split of each group of points. A thread computes `points_of_thread` points.
     [[nodiscard]] index blocks(index points_of_thread = 1) const {
         return (points + across * points_of_thread - 1) / (across * points_of_thread) * splits;
     }
     [[nodiscard]] int threads() const { return across * along; }
 
-    /// Which of the threads of a point, and which point of the block's, a thread has.
+    /// Number of a thread among the threads of its point, and number of that point in the block.
     [[nodiscard]] EINPARALLEL_HOST_DEVICE int lane(int thread) const {
         return sum_fast ? thread & (along - 1) : thread / across;
     }
@@ -68,12 +69,12 @@ struct join_shape {
         return sum_fast ? thread / along : thread & (across - 1);
     }
 
-    /// x ⊕ y of all threads of a point, in a fixed order, for its first one. `all`: shared memory for a value of each
-    /// thread.
+    /// Combines the values x of all threads of a point by ⊕, in a fixed order. The first thread of the point gets the
+    /// result. `all`: shared memory for one value per thread.
     template <class Context, class T, class Reduce>
     EINPARALLEL_HOST_DEVICE T reduced(Context& at, T x, T* all, const Reduce& by) const {
         const int thread = at.thread();
-        at.barrier();  // no thread needs what was there
+        at.barrier();  // no thread needs the old contents any more
         all[thread] = x;
         for (int distance = along / 2; distance > 0; distance /= 2) {
             at.barrier();
@@ -86,15 +87,15 @@ struct join_shape {
     }
 };
 
-/// Without a sum Z = f(x…), or Z ⊕ f(x…), point by point in the order of Z. With one Z = ⊕ f(x…), or Z ⊕ (⊕ f(x…)):
-/// `across` points of a block, each summed by `along` threads, in a fixed order; in splits, each into memory of its
-/// own, where a sum is long and points are few.
+/// The body of a join. Without a sum it computes Z = f(x…), or Z = Z ⊕ f(x…), point by point in the order of Z. With a
+/// sum it computes Z = ⊕ f(x…), or Z = Z ⊕ (⊕ f(x…)): a block has `across` points, each summed by `along` threads in a
+/// fixed order. Where sums are long and points are few, each sum is computed in splits, each into memory of its own.
 template <class Program>
 struct join_body {
     static constexpr int operands = Program::most_operands;
 
     Program program;
-    void* output = nullptr;  ///< where there are splits, dense memory: split by split, point by point
+    void* output = nullptr;  ///< with splits: dense memory for all points of the first split, then of the next
     const void* from[operands] = {};
     join_shape shape{};
     divisor by_splits{};
@@ -141,7 +142,7 @@ private:
             active |= unsigned{is_inside(slot)} << slot;
         }
         program.evaluate(held, active);
-        for (int slot = 0; slot < join_points; ++slot) {  // functors see elements alone
+        for (int slot = 0; slot < join_points; ++slot) {  // functors must see only elements of tensors
             store(at, is_inside(slot), targets[slot], is_inside(slot) ? program.result(held, slot) : program.identity);
         }
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Which program runs a join.
+// Chooses the program that runs a join.
 
 #include <einparallel/device/join_start.hpp>
 #include <einparallel/device/launch.hpp>
@@ -27,7 +27,7 @@ void start_cells(launch::stream on, const launch::strided_join& work, const join
     start_join(on, work, program);
 }
 
-/// False where the program's functor has no kernel.
+/// Starts a join with the kernel of the program's only functor. False where this functor has no kernel.
 template <class T>
 bool start_plain(launch::stream on, const launch::strided_join& work, const join_code& code) {
     bool known = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What a join computes of its operands' elements, as kernels take it: by functors, or by the instructions of a program.
+// The function that a join computes of its operands' elements, as kernels need it: by functors, or by instructions.
 
 #include <einparallel/device/launch.hpp>
 #include <einparallel/device/op_cells.hpp>
@@ -17,10 +17,10 @@
 
 namespace einparallel::detail {
 
-/// Points or terms of a thread at once: loads in flight.
+/// Points or terms that a thread computes at once, so that their loads overlap.
 inline constexpr int join_points = 4;
 
-/// One of the library's ⊕.
+/// A ⊕ of the library, given by its number.
 struct numbered_reduction {
     reduction by;
 
@@ -38,7 +38,7 @@ struct points_of {
     T x[join_points];
 };
 
-/// ⊕ over f(x1, …, xr), by functors.
+/// Computes ⊕ over f(x1, …, xr) with functors.
 template <class Out, class Reduce, class Function, class... In>
 struct functor_program {
     using value = Out;
@@ -80,7 +80,7 @@ struct functor_program {
     }
 };
 
-/// visit(bits) with an unsigned integer of so many bytes.
+/// Calls visit(bits) with an unsigned integer of `bytes` bytes.
 EINPARALLEL_HOST_DEVICE void with_bits(int bytes, const auto& visit) {
     switch (bytes) {
         case 1:
@@ -94,7 +94,7 @@ EINPARALLEL_HOST_DEVICE void with_bits(int bytes, const auto& visit) {
     }
 }
 
-/// Any program, instruction by instruction, registers in shared memory.
+/// Runs any op program, instruction by instruction. Its registers lie in shared memory.
 template <int Words>
 struct cell_program {
     static constexpr int most_operands = launch::most_operands;
@@ -111,7 +111,7 @@ struct cell_program {
     int register_count;
     std::uint8_t result_register;
     cell_type type;  ///< of the result
-    op_code by;      ///< ⊕ as ⊗
+    op_code by;      ///< ⊕ as an instruction
     value identity;
     std::uint32_t* divided;  ///< becomes 1 where an integer is divided by zero
     cell_instruction code[most_instructions];

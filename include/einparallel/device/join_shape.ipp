@@ -44,8 +44,8 @@ inline number_bits identity_bits(reduction by, element_type type) {
     return cell_bits(bits, cell_type_of(type));
 }
 
-/// The functor of a program that is nothing else, if it has kernels of its own: a cast to the same type, or a function
-/// of two operands in their order.
+/// The functor of a program that consists of one functor only: `cast` where it returns its only operand, or the
+/// function of its two operands in their order. Otherwise, and for integers and half-precision numbers, `opaque`.
 inline op_code plain_code(const op_program& program) {
     const auto instructions = program.instructions();
     const element_type type = program.type();
@@ -78,7 +78,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     made.type = cell_type_of(program.type());
     made.by = program.aggregates_by();
     made.identity = identity_bits(made.by, program.type());
-    // Registers are used again after their last reader.
+    // A register is reused after its last reader.
     std::vector<std::size_t> last_reader(instructions.size(), 0);
     for (std::size_t number = operands; number < instructions.size(); ++number) {
         for (int argument = 0; argument < arity_of(instructions[number].code); ++argument) {
@@ -123,7 +123,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     return made;
 }
 
-/// True where most elements of the operands have their neighbours along a summed loop.
+/// True where operands with most of the elements have their smallest stride along a summed loop.
 inline bool reads_along_sums(const launch::strided_join& work) {
     index in_sums = 0;
     index in_outputs = 0;
@@ -163,7 +163,8 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
         return made;
     }
     made.sum_fast = reads_along_sums(work);
-    // Threads of a point: as many as have terms; where points are neighbours, no fewer points than a warp has threads.
+    // Threads of a point: enough that each has terms; where neighbouring threads have neighbouring points, not so many
+    // that a block has fewer points than a warp has threads.
     index along = std::min(power_above(quotient_up(terms, join_points)), all);
     if (made.sum_fast) {
         along = std::max(along, std::min({power_above(terms), index{8}, all}));
@@ -173,7 +174,7 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     }
     made.along = int(along);
     made.across = int(all / along);
-    // Splits where points alone keep few multiprocessors busy; the sums of splits are shorter.
+    // Splits sums where the points alone keep few multiprocessors busy. The sum over splits is short, so is not split.
     const index least_terms = made.sum_fast ? 4096 : 128;
     const index groups = quotient_up(points, made.sum_fast ? 1 : warp_size);
     const index wanted = std::min(enough_blocks / groups, terms / least_terms);

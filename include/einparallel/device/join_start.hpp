@@ -1,5 +1,5 @@
 #pragma once
-// A join of any program, started with the blocks and threads of its shape.
+// Starts a join of any program with the blocks and threads of its shape.
 
 #include <einparallel/device/join_body.hpp>
 #include <einparallel/device/join_shape.hpp>
@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a launch for its body, those of the output and those that are summed, fastest first.
+/// The loops of a launch as its body needs them: first those of the output, then the summed ones, each fastest first.
 template <int Operands>
 join_loops<Operands> loops_of(const launch::strided_join& work) {
     join_loops<Operands> loops{};
@@ -34,7 +34,7 @@ join_loops<Operands> loops_of(const launch::strided_join& work) {
     return loops;
 }
 
-/// Starts it, and where the sums are split, their sum.
+/// Starts a join; where its sums are split, also starts the join that sums the splits.
 template <class Program>
 void start_join(launch::stream on, const launch::strided_join& work, const Program& program) {
     const int bytes = std::max(program.register_bytes(), int(sizeof(typename Program::value)));

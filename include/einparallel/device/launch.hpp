@@ -1,9 +1,9 @@
 #pragma once
-// The kernels on device memory as plain functions: nothing else launches work on a device.
+// Plain functions that launch the kernels on device memory; nothing else launches kernels.
 //
-// Compiled by nvcc once, in einparallel::cuda (source/cuda.hpp); a test links the same bodies run on the processor.
-// Every call returns at once, and its work is done in the order of the stream. Extents and strides are in elements,
-// fused and sorted by the caller (device/blocks.hpp makes them of calls on blocks). A failed launch throws.
+// They are compiled by nvcc once, in einparallel::cuda (source/cuda.hpp); a test runs the same bodies on the processor.
+// Every call returns at once, and its work runs in the order of the stream. Extents and strides are in elements; the
+// caller has fused and sorted the loops (device/blocks.hpp). A failed launch throws.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -23,62 +23,62 @@ namespace detail::launch {
 
 using stream = CUstream_st*;
 
-/// Loops of one launch: who has more launches once for each point of the outermost ones.
+/// Largest number of loops of one launch. A join with more loops needs several launches.
 inline constexpr int most_loops = 10;
-/// Operands of one launch.
+/// Largest number of operands of one launch.
 inline constexpr int most_operands = 12;
 
-/// Z (⊕)= ⊕ f(X1, …, Xr), f and ⊕ of an op program. Loops of the output come first, slowest first, then those that are
-/// summed; a tensor without a label has stride 0 there.
+/// Z (⊕)= ⊕ f(X1, …, Xr) with f and ⊕ of an op program. The loops of the output come first, slowest first, then
+/// the summed loops. A tensor has stride 0 in a loop whose label it lacks.
 struct strided_join {
     void* output = nullptr;
     const void* operands[most_operands] = {};
     int operand_count = 0;
-    int loops = 0;         ///< no extent of the output is 0; where one is that is summed, identities are written
-    int output_loops = 0;  ///< the first ones; the output's strides are not 0 there
-    bool combine = false;  ///< Z = Z ⊕ (⊕ …), else Z = ⊕ …
+    int loops = 0;         ///< number of loops; if a summed extent is 0, neutral elements are written
+    int output_loops = 0;  ///< number of output loops; extents and the output's strides are not 0 in them
+    bool combine = false;  ///< true: Z = Z ⊕ (⊕ …), otherwise Z = ⊕ …
     index extents[most_loops] = {};
-    index strides[most_loops][1 + most_operands] = {};  ///< of the output, and of the operands
-    void* workspace = nullptr;                          ///< join_shape::workspace_bytes, aligned for any element
+    index strides[most_loops][1 + most_operands] = {};  ///< of the output, then of the operands
+    void* workspace = nullptr;                          ///< join_shape::workspace_bytes bytes, aligned for any element
     std::uint32_t* divided =
-        nullptr;  ///< becomes 1 where an integer is divided by zero, but in functors; null: nobody asks
+        nullptr;  ///< becomes 1 where an integer is divided by zero outside of functors; may be null
 };
 
-/// Z = X of one operand, whose elements have 1, 2, 4, 8 or 16 bytes: a copy, or a transposition.
+/// Copies or transposes Z = X, one operand whose elements have 1, 2, 4, 8 or 16 bytes.
 void copy(stream on, const strided_join& work, std::size_t element_bytes);
 
-/// A dimension that data choose a position of, for each point of a launch.
+/// A dimension in which data choose the position, for each point of a launch.
 struct chosen_index {
-    element_type element;  ///< of the data: an integer
-    index first;           ///< position in the dimension where the block begins
-    index size;            ///< positions of the block
-    index strides[2];      ///< of a position in the output and in the first operand
+    element_type element;  ///< type of the data, an integer
+    index first;           ///< first position of the block in the dimension
+    index size;            ///< number of positions of the block
+    index strides[2];      ///< strides along the dimension of the output and of the first operand
 };
 inline constexpr int most_chosen = 4;
 
-/// Z = X at every point of all loops, at the positions that the data choose, which are operands 1, 2, …: nothing
-/// happens where the block does not have them, or with `fills` the output, which has no such dimension, is 0. Of points
-/// that name one element any one stays.
+/// Copies Z = X for every point of all loops, at the positions that data choose; the data are operands 1, 2, …. If the
+/// block does not have such a position, nothing is copied, or, with `fills`, the output element becomes 0; the output
+/// must then have none of the chosen dimensions. If several points write one element, any one of them wins.
 void select(stream on, const strided_join& work, const chosen_index* chosen, std::size_t element_bytes, bool fills);
 
-/// A program in device code.
+/// An op program in device code.
 struct device_program;
-/// @throws error where a device cannot run it
+/// Translates an op program into device code. @throws error where a device cannot run the program
 std::shared_ptr<const device_program> device_program_of(const op_program& program);
 
-/// Sums are taken in an order that depends on extents and strides alone.
+/// Computes a join. The order of its sums depends on extents and strides only.
 void join(stream on, const strided_join& work, const device_program& program);
 
-/// Z = softmax of X along the last loop, the only one behind those of rows: exp(x − max x) / Σ exp(x − max x). Element:
-/// float or double. Z and X do not overlap.
+/// Computes Z, the softmax of X along the last loop: exp(x − max x) / Σ exp(x − max x). All other loops are output
+/// loops. `element` is float or double. Z and X must not overlap.
 void softmax(stream on, const strided_join& work, element_type element);
 
 }  // namespace detail::launch
 
 namespace detail {
 
-/// Launches of a kernel that calls functors of the application's: functor_launch.hpp makes them where nvcc compiles
-/// what is recorded.
+/// The launch functions of a kernel that calls functors of the application. functor_launch.hpp makes them where nvcc
+/// compiles the statement.
 struct device_functor {
     /// @param functors  a functor_join
     using launch_function = void (*)(launch::stream on, const launch::strided_join& work, const void* functors);

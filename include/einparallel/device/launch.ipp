@@ -1,5 +1,5 @@
 #pragma once
-// The launches, over `start` of who compiles them.
+// Definitions of the launches, by the function `start` of the unit that includes this.
 
 #include <einparallel/device/launch.hpp>
 

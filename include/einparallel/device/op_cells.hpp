@@ -1,5 +1,5 @@
 #pragma once
-// Op programs in device code: values of any element type in cells of 8 or 16 bytes, and what instructions make of them.
+// Op programs in device code: cells of 8 or 16 bytes for values of any element type, and instructions on them.
 
 #include <einparallel/device/complex_pair.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -18,8 +18,8 @@
 
 namespace einparallel::detail {
 
-/// How an instruction computes: integers and bool in 64 bits, halves as floats whose result is rounded: `half` and the
-/// position in half_elements.
+/// The type in which an instruction computes. Integers and bool have 64 bits. Half-precision numbers are computed as
+/// floats and then rounded; their kind is `half` plus the position of their type in half_elements.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, whole, natural, half };
 EINPARALLEL_HOST_DEVICE constexpr bool is_integer(cell_kind kind) {
     return kind == cell_kind::whole || kind == cell_kind::natural;
@@ -32,7 +32,8 @@ struct cell_type {
     bool is_bool;
 };
 
-/// A value: floats in the lower half of a word, integers extended to 64 bits, complex numbers as their bytes.
+/// A value of any type: a float in the lower half of a word, an integer extended to 64 bits, a complex number as its
+/// bytes.
 template <int Words>
 struct op_cell {
     std::uint64_t words[Words];
@@ -53,17 +54,17 @@ struct op_cell {
     }
 };
 
-/// An instruction, its registers numbered anew so that few are needed at a time.
+/// An instruction. Its registers are renumbered, so that a program needs few of them.
 struct cell_instruction {
     op_code code;
-    cell_type computed;  ///< type of its arguments
+    cell_type computed;  ///< type of the arguments
     cell_type result;
     std::uint8_t into;
     std::uint8_t from[3];
-    std::uint64_t bits[2];  ///< of a number
+    std::uint64_t bits[2];  ///< the value, where the instruction is a number
 };
 
-/// The bits of an element, an integer's extended to 64.
+/// The bits of an element as a cell holds them: an integer is extended to 64 bits.
 EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_type type) {
     if (type.is_bool) {
         return bits != 0 ? 1 : 0;
@@ -73,7 +74,7 @@ EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_ty
                                          : bits << unused >> unused;
 }
 
-/// visit(Half()) for the half at a position of the list.
+/// Calls visit(Half()) with the half-precision type at `position` of the list.
 template <class Half, class... Rest>
 EINPARALLEL_HOST_DEVICE void with_half_at(type_list<Half, Rest...> /*list*/, int position, const auto& visit) {
     if constexpr (sizeof...(Rest) > 0) {
@@ -84,7 +85,7 @@ EINPARALLEL_HOST_DEVICE void with_half_at(type_list<Half, Rest...> /*list*/, int
     visit(Half());
 }
 
-/// visit(T()) for the type in which a kind computes; c128 in wide cells only.
+/// Calls visit(T()) with the type in which `kind` computes. It does nothing for c128 where cells have 8 bytes.
 template <class Cell, class Visit>
 EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
     switch (kind) {
@@ -108,7 +109,7 @@ EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
     }
 }
 
-/// x as an element of another type; complex numbers of complex types and bool only.
+/// Converts x to another type. A complex x can become only complex or bool; otherwise the value has no meaning.
 template <class Cell, class T>
 EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
     Cell made{{x == T(0) ? std::uint64_t{0} : 1}};
@@ -123,7 +124,7 @@ EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
     return made;
 }
 
-/// A functor's result for arguments of one type.
+/// The result of a functor for arguments of type T; y is unused where it takes one argument.
 template <class Cell, class T>
 EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
     if constexpr (is_half<T>) {
@@ -147,7 +148,7 @@ EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
     }
 }
 
-/// What an instruction makes of its arguments.
+/// The result of an instruction for arguments a, b and c.
 template <class Cell>
 EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, cell_type from, cell_type to,
                                                                   const Cell& a, const Cell& b, const Cell& c) {
@@ -174,8 +175,9 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, 
     return made;
 }
 
-/// Runs instructions for `points` points of one thread. The cell of register r of point n is cells[(r * points + n) *
-/// apart]. `divided` becomes 1 where an integer is divided by zero at a point whose bit is set in `active`.
+/// Runs `count` instructions for `points` points of one thread. Register r of point n is
+/// cells[(r * points + n) * apart]. `divided` becomes 1 where an integer is divided by zero at a point whose bit is set
+/// in `active`.
 template <class Cell>
 EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE void interpret(const cell_instruction* code, int count, Cell* cells,
                                                                    int points, int apart, unsigned active,

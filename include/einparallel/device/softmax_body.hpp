@@ -1,5 +1,5 @@
 #pragma once
-// Softmax along one loop of a strided box: the body of a kernel.
+// The body of a kernel for softmax along one loop of a strided box.
 
 #include <einparallel/device/join_body.hpp>
 #include <einparallel/notation/box.hpp>
@@ -11,15 +11,16 @@
 
 namespace einparallel::detail {
 
-/// Z = exp(X − max X) / Σ exp(X − max X): `across` rows of a block, each by `along` threads, in a fixed order. Reads a
-/// row three times, for the maximum, the sum and the result: the caches have it after the first.
+/// Computes Z = exp(X − max X) / Σ exp(X − max X). A block has `across` rows, each computed by `along` threads in a
+/// fixed order. It reads a row three times, for the maximum, the sum and the result; the last two reads come from
+/// caches.
 template <class T>
 struct softmax_body {
     T* output = nullptr;
     const T* from = nullptr;
     join_shape shape{};     ///< points are rows, terms their elements
-    index steps[2] = {};    ///< along a row
-    join_loops<1> loops{};  ///< of rows
+    index steps[2] = {};    ///< strides along a row, of output and from
+    join_loops<1> loops{};  ///< loops over rows
 
     EINPARALLEL_HOST_DEVICE void operator()(auto& at) const {
         const index lane = shape.lane(at.thread());

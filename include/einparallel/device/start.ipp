@@ -12,7 +12,7 @@
 
 namespace einparallel::detail {
 
-/// What a body sees on a GPU.
+/// The context of a body on a GPU (device/body.hpp).
 class gpu_context {
 public:
     __device__ index block() const { return blockIdx.x; }

@@ -47,7 +47,7 @@ EINPARALLEL_SELDOM std::string failure_of(std::string_view doing, function_ref<v
     try {
         f();
         return {};
-    } catch (const cuda_error& call) {  // which does not know what it was called for
+    } catch (const cuda_error& call) {  // its sentence does not say which call of the library made it
         return because(call.what());
     } catch (const error& known) {
         const std::string sentence = known.what();  // an empty one would read as success
@@ -85,8 +85,8 @@ EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_vi
 
 EINPARALLEL_SELDOM std::uint64_t agree(const communicator& control, std::string_view failure,
                                        std::initializer_list<common> numbers, std::uint64_t ready) {
-    // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
-    // are the same.
+    // The smallest value of each number, and the smallest complement, which is that of the largest value: they belong
+    // to the same value where all ranks have it.
     agreement_numbers least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
     const auto size = std::uint64_t(control.size());

@@ -12,36 +12,36 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// figures[i] = the largest figures[i] over all ranks, the same bits on each; what is negative or no number counts as
-/// 0. Collective.
+/// Sets figures[i] to the largest figures[i] over all ranks, with the same bits on each. A negative number or a NaN
+/// counts as 0. Collective.
 EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures);
 
-/// The constants as measured with blocks and messages of one memory space.
+/// Measures the constants with blocks and messages in one memory space. Collective.
 EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_space& space, double seconds);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Measures the constants of the time model on the ranks of a context: what world.calibrate() calls. Collective,
-/// blocking; every rank returns the same bits. All ranks compute and send at the same time, through the library's own
-/// kernels and messages, so shared memory and shared network cards are seen; the slowest rank counts, and of several
-/// durations the median.
+/// Measures the constants of the time model on the ranks of a context; world.calibrate() calls it. Collective and
+/// blocking; every rank returns the same bits. All ranks compute and send at the same time, with the library's own
+/// kernels and messages, so the measurement includes the effect of shared memory and shared network cards. A duration
+/// is that of the slowest rank; of several durations the median counts.
 ///
-/// - seconds_per_byte: a shift of 4 MiB by half the ring of all ranks, less one of 4 KiB: so all ranks of a node share
-///   its link, where there are several nodes and ranks fill one after the other;
-/// - seconds_per_message: a shift of 4 KiB, less its bytes;
-/// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds (of the small one
-///   alone where the large one would take too long);
-/// - exposed: a shift of 4 MiB with a product of the same duration meanwhile, against either alone; between 0.01 and 1.
+/// - seconds_per_byte: a shift of 4 MiB by half the ring of all ranks, minus a shift of 4 KiB. All ranks of a node then
+///   share its link, if ranks fill one node after the other;
+/// - seconds_per_message: a shift of 4 KiB, minus the time of its bytes;
+/// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds, or the small one
+///   alone where the large one would take too long;
+/// - exposed: a shift of 4 MiB during a product of the same duration, compared with each of them alone; from 0.01 to 1.
 ///
-/// Where a BLAS is linked (einparallel::blas) and nobody chose by use_gemm, a product of 512³ also decides whether it
-/// or the library's own computes plain products in this process from now on, the same on every rank.
+/// Where a BLAS is linked (einparallel::blas) and use_gemm was not called, a product of 512³ also decides, equally on
+/// all ranks, whether the BLAS or the library's own kernel computes plain products in this process from now on.
 ///
-/// On one rank only seconds_per_flop is measured, and what the clock does not resolve keeps its built-in value: all are
-/// finite and positive. `seconds` is what the calibration may take, about: every duration is measured twice at least.
-/// Holds 18 MiB per rank meanwhile. Measure while the machine does what it will do in the run; the library never does
-/// it by itself, for plans would then differ from run to run.
-/// @throws error, the same on every rank: seconds that are not positive or not the same on all ranks, memory that runs
-/// out, a call from a source or functor of a plan that is running
+/// On one rank only seconds_per_flop is measured. A constant that the clock cannot resolve keeps its built-in value, so
+/// all constants are finite and positive. `seconds` is about the time that the calibration takes; every measured
+/// program runs at least twice. It holds 18 MiB per rank meanwhile. Measure while the machine has the load that it will
+/// have in the run. The library never calibrates by itself, because plans would then differ from run to run.
+/// @throws error, the same on every rank: `seconds` is not positive or differs between ranks, memory runs out, or the
+/// call comes from a source or functor of a plan that is running
 EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds = 0.2);
 
 }  // namespace einparallel

@@ -31,18 +31,18 @@ EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<d
               "MPI_Allreduce");
 }
 
-/// Sizes of the measured work. Devices have larger messages, which pass through the host in slabs, larger products, and
-/// copies that no cache holds.
+/// Sizes of the measured work. Devices get larger messages (these pass through the host in slabs), larger products, and
+/// copies that fit into no cache.
 struct calibration_sizes {
     std::size_t message_bytes = std::size_t{4} << 20U;
-    index product = 512;    ///< side of the largest
-    index step_side = 256;  ///< of the matrix that a ring's step multiplies pieces with
-    index transposed = 0;   ///< side of the largest matrix; 0: operations_per_touch is not measured
+    index product = 512;    ///< side of the largest matrix product
+    index step_side = 256;  ///< side of the matrix that a ring's step multiplies pieces with
+    index transposed = 0;   ///< side of the largest transposed matrix; 0: operations_per_touch is not measured
 };
 
-/// One calibration, on one rank, with blocks and messages of one memory space. All ranks work and send at the same
-/// time, as they do in a run; every duration is the slowest rank's, so that all ranks see the same numbers and decide
-/// the same.
+/// One rank's part of a calibration, with blocks and messages in one memory space. All ranks compute and send at the
+/// same time, as in a run. Every duration is that of the slowest rank, so all ranks see the same numbers and take the
+/// same decisions.
 EINPARALLEL_INLINE class calibration {
 public:
     calibration(const context_state& world, const memory_space& space, double seconds)
@@ -74,13 +74,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t few_bytes = 4096;  ///< shorter messages cost a quarter of what longer ones begin at
-    static constexpr index small = 128;             ///< operands of such a product lie in the second-level cache
+    static constexpr std::size_t few_bytes = 4096;  ///< shorter messages take 1/4 of the start-up time of longer ones
+    static constexpr index small = 128;             ///< side of a product whose operands fit into the L2 cache
     static constexpr index step_rows = 2048;
-    static constexpr double shortest_sample = 2e-4;  ///< what any clock resolves
-    static constexpr double clock_stands = 1e-6;     ///< no repeated work is as short as this
+    static constexpr double shortest_sample = 2e-4;  ///< seconds that any clock resolves
+    static constexpr double clock_stands = 1e-6;     ///< seconds; a shorter sample means that the clock stands still
     static constexpr int most_rounds = 25;
-    /// A ring's step that hid everything would make bytes free.
+    /// More than 0: if a ring's step hid everything, bytes would cost nothing in the time model.
     static constexpr double least_exposed = 0.01;
 
     void allocate() {
@@ -101,13 +101,14 @@ private:
         return made;
     }
 
-    /// A figure that the clock resolved, else the built-in one.
+    /// The measured figure, or the built-in one where the clock could not resolve it.
     static double measured(double figure, double built_in) {
         return std::isfinite(figure) && figure > std::numeric_limits<double>::min() ? figure : built_in;
     }
 
-    /// The median duration of a program; 0 where the clock does not move. A short one is repeated, up to `repetitions`
-    /// times, until a sample is long enough. Stops after `share` of the seconds. Collective.
+    /// The median duration of a program in seconds; 0 where the clock does not advance. A short program is repeated, up
+    /// to about `repetitions` times, until a sample is long enough. Stops after the part `share` of seconds_.
+    /// Collective.
     double duration(double share, index repetitions, program_replay work) {
         const run_watch watch{.rank = rank_, .call = "calibrate"};
         const auto replay = [&] { work.replay(space_, flight_, nullptr, watch, failure_); };
@@ -145,7 +146,8 @@ private:
         return samples_[samples_.size() / 2];
     }
 
-    /// Messages of so many bytes, and products of rows × side and side × side meanwhile.
+    /// Load of a step: one message of `bytes` bytes, and meanwhile `products` products of a rows × side and a side ×
+    /// side matrix.
     struct step_load {
         std::size_t bytes = 0;
         int products = 0;
@@ -153,8 +155,8 @@ private:
         index side = 0;
     };
 
-    /// A ring's step, but its transfer by half the ring: where ranks fill one node after the other, all of a node share
-    /// its link.
+    /// A step like a ring's, but its message goes to the rank half a ring away. Where ranks fill one node after the
+    /// other, all ranks of a node then share its link.
     program_replay step_of(const step_load& load) const {
         const box sent{{{0, index(load.bytes / sizeof(double))}}};
         const box square{{{0, load.side}, {0, load.side}}};
@@ -197,8 +199,8 @@ private:
         return work_->operations_per_point() * double(rows * inner * columns);
     }
 
-    /// Where all ranks have linked a BLAS and none has chosen: the faster of it and of the library's own product, on
-    /// the slowest rank, computes plain products from now on.
+    /// Where all ranks have linked a BLAS and none has called use_gemm: measures its product and the library's own. The
+    /// one that is faster on the slowest rank computes plain products from now on.
     void choose_gemm() {
         const bool open = blas_library::get().linked && chosen_gemm().load() == gemm_choice::automatic;
         if (!all_of(control_, open)) {
@@ -213,8 +215,9 @@ private:
         use_gemm(own == 0 || blas == 0 ? gemm_choice::automatic : blas < own ? gemm_choice::blas : gemm_choice::own);
     }
 
-    /// Seconds per operation: the mean of a small and of a large product, on a device that of the largest alone, beside
-    /// which its start is short; none is run that would take too long.
+    /// Seconds per operation. On the host this is the mean of a small and a large product; on a device it is that of
+    /// the largest product alone, because the time to start it is then negligible. Leaves out products that would take
+    /// too long.
     double arithmetic() {
         double found = duration(0.1, 16, product_of(small)) / operations(small, small, small);
         for (index side = 4 * small; side <= sizes_.product; side *= 4) {
@@ -228,7 +231,7 @@ private:
         return found;
     }
 
-    /// Seconds per element of a transposition, of the largest that does not take too long.
+    /// Seconds per element of the largest transposition that does not take too long; 0 where none is measured.
     double touching() {
         double found = 0;
         for (index side = 512; side <= sizes_.transposed; side *= 2) {
@@ -241,8 +244,8 @@ private:
         return found;
     }
 
-    /// What a ring's step takes beyond the longer of its arithmetic and its transfer, as a share of the shorter. The
-    /// step computes for as long as its message is under way, and polls.
+    /// The time that a ring's step takes beyond the longer of its computation and its transfer, as a fraction of the
+    /// shorter one. The step computes, and polls, for about as long as its message is in flight.
     double exposed(double transfer, const machine& found) {
         index side = sizes_.step_side;
         while (side > small && operations(8, side, side) * found.seconds_per_flop > transfer) {
@@ -270,10 +273,10 @@ private:
         space_.is_host() ? calibration_sizes{} : calibration_sizes{std::size_t{32} << 20U, 2048, 2048, 4096};
     const std::shared_ptr<const kernel> work_ = make_product_kernel<double>(1.0, 2);
     const einsum_form form_{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
-    std::array<memory_block, 5> memory_;  ///< of a step's buffers
+    std::array<memory_block, 5> memory_;  ///< memory of a step's buffers
     std::vector<double> samples_;
     std::string failure_;
-    transport flight_{world_.payload, space_};  ///< last: its destructor completes what uses the memory above
+    transport flight_{world_.payload, space_};  ///< last: its destructor completes messages in the memory above
 };
 
 EINPARALLEL_SELDOM machine machine_of_space(const context& world, const memory_space& space, double seconds) {

@@ -18,7 +18,7 @@ EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     share_processors(control);
 }
 
-/// The thread that has MPI alone, of all contexts; null: none.
+/// The thread that holds MPI at MPI_THREAD_SERIALIZED, over all contexts; null: no thread holds it.
 EINPARALLEL_SELDOM std::atomic<const void*>& only_thread() {
     static std::atomic<const void*> only = nullptr;
     return only;

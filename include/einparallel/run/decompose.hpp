@@ -1,5 +1,5 @@
 #pragma once
-// Planning on a context, also by hand: the ranks agree on what they recorded, each computes the same plan.
+// Planning on a context, also by hand: the ranks agree that they recorded the same graph; each computes the same plan.
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -19,8 +19,8 @@ namespace EINPARALLEL_DETAIL {
 
 using planned_outputs = std::vector<std::shared_ptr<vertex>>;
 
-/// The plan of the search, or by the rule where there is one, where it is the same on all ranks of the context. Rules
-/// are not compared, what they make is. Collective.
+/// The plan that the search finds, or that `rule` gives where it is not null. All ranks must get the same plan; the
+/// plans are compared, not the rules. Collective.
 EINPARALLEL_INLINE plan plan_on(const context& world, options asked, const planned_outputs& outputs,
                                 const cutting_rule* rule = nullptr);
 
@@ -28,10 +28,11 @@ EINPARALLEL_INLINE plan plan_on(const context& world, options asked, const plann
 
 inline namespace EINPARALLEL_WAY {
 
-/// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
-/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks.
-/// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
-/// different things, and whatever the planner throws
+/// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes must
+/// be 1, the default, or the size of the context. With options.powers_of_two the number of ranks must be a power of
+/// two.
+/// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or have
+/// different options, and where the planner throws
 template <detail::Tensors First, detail::Tensors... More>
 [[nodiscard]] plan decompose(const context& world, const options& asked, const First& output, const More&... more) {
     return detail::plan_on(world, asked, detail::nodes_of(output, more...));
@@ -42,15 +43,15 @@ template <detail::Tensors First, detail::Tensors... More>
     return decompose(world, options{}, output, more...);
 }
 
-/// Braces that are no options: refused.
+/// Refused at compile time: a list in braces that is not ep::options.
 template <std::size_t Count>
 detail::refused decompose(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
                           const detail::anything& /*next*/, ...);
 
-/// plan_with on the ranks of a context: the plan in which every vertex is cut as `rule` says. Collective; no element
-/// moves. options.processes is left alone, or the size of the context.
-/// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
-/// throws, and where ranks cut differently
+/// The plan in which every vertex is cut as `rule` says, on the ranks of a context. Collective; no element moves.
+/// options.processes must be 1, the default, or the size of the context.
+/// @throws error, the same on every rank, where decompose on a context throws because of graphs or options, where
+/// plan_with without a context throws, and where ranks get different plans
 template <detail::Tensors First, detail::Tensors... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule, const First& output,
                              const More&... more) {

@@ -1,5 +1,5 @@
 #pragma once
-// The memory that a program takes beside its tensors.
+// The memory that a program takes besides its tensors.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -8,14 +8,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Bytes that a program needs beside what its plan says, and where it needs most.
+/// Bytes that a program needs besides those that its plan states, and the vertex that needs most.
 struct memory_need {
-    std::size_t workspace = 0;
-    std::size_t out = 0;        ///< on the host: messages on their way out
-    std::size_t in = 0;         ///< …, and in
+    std::size_t workspace = 0;  ///< the largest workspace of a contraction
+    std::size_t out = 0;        ///< on the host, for messages that leave a device
+    std::size_t in = 0;         ///< on the host, for messages that arrive at a device
     std::size_t results = 0;    ///< of all results
-    std::string vertex{};       ///< in a step of which most bytes are held at once
-    std::size_t of_vertex = 0;  ///< those
+    std::string vertex{};       ///< name of the vertex whose step holds most bytes at once
+    std::size_t of_vertex = 0;  ///< bytes that this step holds
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

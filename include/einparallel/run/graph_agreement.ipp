@@ -1,5 +1,5 @@
 #pragma once
-// Do all ranks hold the same graph? Recorded apart on every rank, it must be the same before anybody plans.
+// Checks that all ranks hold the same graph. Every rank records it for itself, and planning needs equal graphs.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/text.hpp>
@@ -34,7 +34,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The name of a type as its program has it.
+/// The name of a type as it is written in source code, where the compiler can demangle it.
 EINPARALLEL_SELDOM std::string readable_type(std::string_view name) {
     std::string readable(name);
 #if __has_include(<cxxabi.h>)
@@ -46,9 +46,9 @@ EINPARALLEL_SELDOM std::string readable_type(std::string_view name) {
     return readable;
 }
 
-/// What a graph consists of, fact by fact, as one text: subject, quantity and value of each fact, closed by \x1f, \x1f
-/// and \n. The structure first, then extents by label, then the inputs' own: the first difference between two ranks is
-/// then the one that says most.
+/// The facts about a graph as one text. Each line is subject, \x1f, quantity, \x1f, value and \n. The structure comes
+/// first, then the extents of inputs, then for each vertex its extents, source and constraints. In this order the first
+/// difference between two ranks explains most.
 EINPARALLEL_INLINE class graph_facts {
 public:
     explicit graph_facts(const options& asked) : keeps_(asked.runs > 1) { add_fields("", asked); }
@@ -79,8 +79,8 @@ public:
         }
     }
 
-    /// The extents of the inputs behind some outputs, of which einsums may have failed; nothing where an input has, or
-    /// an operand is missing.
+    /// Adds the extents of the inputs behind `outputs`; recording of einsums between them may have failed. Clears the
+    /// text where an input has failed or an operand is missing.
     void add_inputs(const std::vector<std::shared_ptr<vertex>>& outputs) {
         std::vector<std::shared_ptr<vertex>> reached = outputs;
         std::map<const vertex*, std::size_t> seen;  // by position
@@ -100,11 +100,12 @@ public:
     }
 
     const std::string& text() const { return text_; }
-    /// What the application's functors hold; empty where there are none, or the compiler does not tell.
+    /// Hashes of the values that the application's functors hold; empty where there are no functors, or where the
+    /// compiler gives no access to these values.
     std::string states() const { return tells_states_ ? states_ : std::string(); }
 
 private:
-    /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
+    /// Names a vertex by its number. The vertex's name replaces it in error sentences; names may differ between ranks.
     static std::string subject(std::size_t number) { return std::string("#").append(std::to_string(number)); }
 
     void add(std::string_view subject, std::string_view quantity, const word& value) {
@@ -195,13 +196,13 @@ private:
         }
     }
 
-    bool keeps_;  ///< whether elements last makes a difference
+    bool keeps_;  ///< the plan is for several runs, so it matters whether elements of sources last
     std::string text_;
     std::string states_;
     bool tells_states_ = true;
 };
 
-/// A subject as a reader would say it: "#3, label i" as "vertex 'Z', label i".
+/// A subject in words for an error sentence: "#3, label i" becomes "vertex 'Z', label i".
 EINPARALLEL_SELDOM std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
     if (!subject.starts_with('#')) {
         return std::string(subject);
@@ -216,7 +217,7 @@ EINPARALLEL_SELDOM std::string subject_in_words(std::string_view subject, const 
            of;
 }
 
-/// Subject, quantity and value of the line of graph_facts that begins there; empty where the text ends.
+/// Subject, quantity and value of the line of graph_facts that starts at `begin`; empty strings at the end of the text.
 EINPARALLEL_SELDOM std::array<std::string, 3> fact_at(std::string_view text, std::size_t begin) {
     std::string_view rest = text.substr(begin, text.find('\n', begin) - begin);
     std::array<std::string, 3> fact;
@@ -228,7 +229,7 @@ EINPARALLEL_SELDOM std::array<std::string, 3> fact_at(std::string_view text, std
     return fact;
 }
 
-/// The first line in which two texts differ, as a sentence. @pre they do
+/// An error sentence about the first line in which two texts differ. @pre the texts differ
 EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::string_view here,
                                                 const einsum_graph& graph, int rank) {
     const auto same = std::mismatch(on_root.begin(), on_root.end(), here.begin(), here.end()).first - on_root.begin();
@@ -244,10 +245,11 @@ EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::s
                            ") on rank 0 and ", ours, " (", quantity, " ", value, ") on rank ", rank});
 }
 
-/// Collective. Returns where all ranks have the same graph behind the outputs, after one allreduce. Otherwise all ranks
-/// throw the same sentence: why recording failed on the lowest rank where it did, or the first difference between rank
-/// 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on rank 0 and 6 on rank 2").
-/// Of the application's functors types and bytes are compared (kernel/simd/functor_identity.hpp), of sources nothing.
+/// Returns, after one allreduce, if all ranks have the same graph behind the outputs. Otherwise all ranks throw an
+/// error with the same sentence. It tells why recording failed on the lowest rank where it failed, or the first
+/// difference between rank 0 and the lowest rank that differs ("decompose: vertex 'Z', label i: extent 5 on rank 0 and
+/// 6 on rank 2"). Functors of the application are compared by type and bytes (kernel/simd/functor_identity.hpp), those
+/// of sources not at all. Collective.
 EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& asked,
                                        const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();
@@ -267,7 +269,7 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
         facts = collected.text();
         states = collected.states();
     });
-    /// Throws the first difference from rank 0 that some rank has.
+    /// Throws an error about the first difference from rank 0 on the lowest rank that has one.
     const auto compare = [&](const std::string& text) {
         std::uint64_t length = text.size();
         broadcast(control, &length, sizeof length, 0);
@@ -284,7 +286,7 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
                             states.empty() ? any : state, states.empty() ? any : any - state};
     least_of_all(control, "decompose", least);
     if (least[0] < std::uint64_t(control.size())) {
-        graph_facts inputs({});  // einsums fail where ranks gave an input with other extents
+        graph_facts inputs({});  // einsums may have failed because ranks gave an input different extents
         facts = failure_of("", [&] { inputs.add_inputs(outputs); }).empty() ? inputs.text() : std::string();
         compare(facts);
         agree(control, failure);
@@ -293,7 +295,7 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
         compare(facts);
         throw error("decompose: the graph is not the same on all ranks");
     }
-    if (least[3] < any - least[4]) {  // of the ranks that tell
+    if (least[3] < any - least[4]) {  // compares only ranks that know these values
         compare(states);
         throw error("decompose: a functor does not hold the same values on all ranks");
     }

@@ -1,6 +1,6 @@
 #pragma once
-// What a program keeps over runs: each tensor in a block of its own, which all plans of a context share that want it
-// alike.
+// Tensors that a program keeps between runs. Each has a memory block of its own; all plans of a context that need the
+// same tensor in the same form share it.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/space.hpp>
@@ -22,23 +22,25 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Elements of a tensor on this rank: equal where vertex, cuts and box are.
+/// A kept tensor's elements on this rank. Two of these are equal, see is(), if vertex, cuts and box are equal.
 struct kept_tensor {
     std::weak_ptr<vertex> of;
-    std::uint64_t cuts = 0;  ///< by which it is computed, and all that it is computed from
+    std::uint64_t cuts = 0;  ///< hash of how it, and all that it depends on, are cut and computed
     box region{};
-    std::weak_ptr<memory_block> block{};  ///< where they lie
+    std::weak_ptr<memory_block> block{};  ///< where the elements lie
 
     EINPARALLEL_SELDOM bool is(const kept_tensor& other) const {
         return !of.expired() && of.lock() == other.of.lock() && cuts == other.cuts && region == other.region;
     }
 };
 
-/// The memory of what a program keeps. A group is the steps marked once that serve one vertex: they are carried out
-/// together, or left out where all that they write for later steps is there, of another plan.
+/// The memory of the tensors that a program keeps. The steps marked `once` that serve one vertex form a group. The
+/// steps of a group are run together, or left out together where another plan has all that they would write for later
+/// steps.
 class kept_memory {
 public:
-    /// @param kept  by buffer: whether it is kept here. @param tensors  what vertices make: vertex and cuts
+    /// Finds or allocates the memory of all kept buffers. `kept` holds the buffers to keep; `tensors`: for each vertex,
+    /// the tensor that it computes; `others`: tensors that other plans keep. May throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const program& of_rank, const arena_plan& kept,
                                     const std::vector<kept_tensor>& tensors, const std::vector<kept_tensor>& others) {
         needed_.assign(tensors.size() + 1, 0);
@@ -61,7 +63,7 @@ public:
         allocate(space, of_rank);
     }
 
-    /// Memory for what is not there yet. May throw.
+    /// Allocates memory for kept buffers that have none yet. May throw.
     EINPARALLEL_SELDOM void allocate(const memory_space& space, const program& of_rank) {
         for (std::size_t number = 0; number < blocks_.size(); ++number) {
             if (is_kept_[number] && blocks_[number] == nullptr) {
@@ -70,9 +72,9 @@ public:
         }
     }
 
-    /// All ranks leave out the same groups, which other plans of the context have moved or computed already.
-    /// Collective, before the first of the runs that keep something, after lay_out() where there are groups. True where
-    /// allocate() is to be called: some rank had found what another one has not.
+    /// Makes all ranks leave out the same groups: those that other plans of the context have run already. To be called
+    /// before the first run that keeps tensors, and after lay_out() on ranks that have groups. True where allocate()
+    /// must be called: a rank had found a tensor that another rank lacks. Collective.
     EINPARALLEL_SELDOM bool agree_with(const communicator& control, const program& of_rank) {
         needed_.resize(of_rank.vertices.size() + 1);
         bool grew = true;
@@ -83,7 +85,7 @@ public:
                       "MPI_Allreduce");
             grew = spread(of_rank);
         } while (needed_.back() != 0);
-        std::array<std::uint8_t, 2> any{};  // lacking memory, shared
+        std::array<std::uint8_t, 2> any{};  // some kept buffer lacks memory; some is shared
         for (std::size_t number = 0; number < blocks_.size(); ++number) {
             any[0] |= std::uint8_t(is_kept_[number] && blocks_[number] == nullptr);
             any[1] |= std::uint8_t(is_kept_[number] && !is_lacking_[number]);
@@ -95,14 +97,14 @@ public:
         return any[0] != 0;
     }
 
-    /// The steps marked once that serve this vertex are to be carried out.
+    /// True where the steps marked `once` that serve this vertex must be run.
     bool needs(std::size_t vertex) const { return vertex >= needed_.size() || needed_[vertex] != 0; }
-    /// First byte of a buffer that is kept.
+    /// First byte of a kept buffer.
     std::byte* start(std::size_t number) const {
         return blocks_[number] != nullptr ? blocks_[number]->data() : nullptr;
     }
 
-    /// Lists what other plans may share, after a run: all is there.
+    /// Adds this program's kept tensors to `others`, for other plans to share. Called after a run, when all are filled.
     EINPARALLEL_SELDOM void offer(std::vector<kept_tensor>& others) {
         needed_.assign(needed_.size(), 0);
         is_lacking_.assign(is_lacking_.size(), false);
@@ -117,9 +119,9 @@ public:
     }
 
 private:
-    /// A group is needed where it writes what is lacking, and what it reads is lacking where it is not kept; all that
-    /// it writes is then this program's own, for another one's is not to be written to. True where more turned out to
-    /// be needed.
+    /// Finds all groups that must run. A group must run if it writes a lacking buffer. Buffers that it reads and that
+    /// are not kept are then lacking, too. Kept buffers that it writes get memory of this program's own, because memory
+    /// of another program must not be written. True where more groups must run than before.
     EINPARALLEL_SELDOM bool spread(const program& of_rank) {
         bool grew = false;
         for (bool changed = true; changed; grew = grew || changed) {
@@ -146,9 +148,9 @@ private:
         return grew;
     }
 
-    std::vector<std::uint8_t> needed_;                   ///< by vertex: its group; then whether more were found to be
+    std::vector<std::uint8_t> needed_;                   ///< by vertex: its group must run; last: more were found
     std::vector<bool> is_kept_;                          ///< by buffer
-    std::vector<bool> is_lacking_;                       ///< by buffer: this run has to write it
+    std::vector<bool> is_lacking_;                       ///< by buffer: this run must write it
     std::vector<kept_tensor> tensors_;                   ///< by buffer
     std::vector<std::shared_ptr<memory_block>> blocks_;  ///< by buffer
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Threads of the ranks of one node: where nobody said how many, the ranks share the processors that they may run on.
+// Threads of the ranks of one node: where their number is not set, the ranks share the processors that they may run on.
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -10,16 +10,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The processors that this process may run on, as bits; none where that is not known.
+/// The processors that a process may run on, one bit each; no bits where they are not known.
 using processor_set = std::array<std::int64_t, 16>;
 
 EINPARALLEL_INLINE processor_set own_processors();
 
-/// Threads for a process that may run on `mine` beside processes that may run on the sets of `all` (itself among them):
-/// as many as there are processors for each of those that it meets on one of them.
+/// The number of threads for a process that may run on the processors `mine`: their number divided by the number of
+/// processes that share at least one of them. `all`: the sets of all processes of the node, this one included.
 EINPARALLEL_INLINE int fair_share(std::span<const std::int64_t> mine, std::span<const std::int64_t> all);
 
-/// Limits the threads of this process to its share of the node. Does nothing where a rank has no OpenMP, or has
+/// Limits the threads of this process to its share of the node. Does nothing if any rank has no OpenMP or has
 /// OMP_NUM_THREADS set. Collective.
 EINPARALLEL_INLINE void share_processors(const communicator& ranks);
 

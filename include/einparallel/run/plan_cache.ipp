@@ -1,5 +1,5 @@
 #pragma once
-// What a context keeps of the plans that ran on it, so that a plan runs again without being prepared again.
+// The prepared plans that a context keeps, so that a plan can run again without being prepared again.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -20,7 +20,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// How a vertex is computed.
+/// Adds to a hash how a vertex is computed.
 EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
     made.add(work.form.text()).add(work.travelling).add(work.held);
     made.add(work.feed.master).add(work.feed.label).add(work.feed.slices);
@@ -28,7 +28,7 @@ EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
     made.add(work.operands);
 }
 
-/// A number that differs where the programs of two plans, made from the same vertices, differ.
+/// A hash of a plan: it differs where the programs of two plans for the same vertices differ.
 EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     fingerprint made;
     const bool packs = of.asked().memory_limit == 0;
@@ -43,12 +43,12 @@ EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     return made;
 }
 
-/// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
+/// A hash that must be equal on all ranks, so that their programs of the plan fit together. Names do not count.
 EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
     return contents_of(of).add(of.number()).value();
 }
 
-/// What vertices make, by vertex.
+/// The tensors that vertices compute, by vertex, for kept_memory.
 EINPARALLEL_SELDOM std::vector<kept_tensor> kept_tensors(const plan& of) {
     std::vector<std::uint64_t> cuts;  // an input's elements are the same however it is cut
     return list_of(of.vertices(), [&](const planned_vertex& each) {
@@ -70,7 +70,7 @@ inline constexpr bool asserts = true;
 
 struct kept_transfer;  // data/run_inputs.ipp
 
-/// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
+/// A plan that is ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
 public:
     EINPARALLEL_SELDOM prepared_plan(const plan& of, int rank, std::size_t staging)
@@ -88,32 +88,32 @@ public:
         }
     }
 
-    /// True where this is a copy of a plan that was noted.
+    /// True where `asked` is a plan, or a copy of a plan, that was passed to note().
     EINPARALLEL_SELDOM bool is_of(const plan& asked) const {
         return any_in(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
-    /// True where this is the plan, for the same vertices.
+    /// True where `asked` is an equal plan for the same vertices.
     EINPARALLEL_SELDOM bool is_for(const plan& asked) const {
         const auto is_same = [](const auto& mine, const auto& theirs) { return mine.lock() == theirs.origin; };
         return equal_in(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
                contents_.value() == contents_of(asked).value();
     }
 
-    /// True where some vertex is gone: nobody can ask for this plan any more.
+    /// True where some vertex no longer exists: nobody can run this plan any more.
     EINPARALLEL_SELDOM bool is_stale() const {
         return any_in(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
-    /// The fingerprint of a plan that this is for.
+    /// The value of fingerprint_of(asked), for a plan that uses this.
     std::uint64_t signature(const plan& asked) const { return fingerprint(contents_).add(asked.number()).value(); }
     program_replay& moves() { return moves_; }
-    /// The peak bytes of this rank, where assertions compare them; else 0.
+    /// The planned peak bytes of this rank, for assertions; 0 where NDEBUG is defined.
     std::size_t peak_bytes() const { return peak_bytes_; }
 
-    /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
+    /// Notes that `asked` uses this. The memory that runs keep stays until no copy of a noted plan exists any more.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
-    /// Frees what is kept where no copy of the plan is left.
+    /// Frees the kept memory once no copy of a noted plan exists any more.
     EINPARALLEL_SELDOM void forget_if_alone() {
         if (std::erase_if(plans_, [](const std::weak_ptr<const void>& each) { return each.expired(); }) > 0 &&
             plans_.empty()) {
@@ -121,10 +121,10 @@ public:
         }
     }
 
-    /// How the last value bound to an input was brought, or null.
+    /// The transfer that brought the last value bound to input `vertex`, or null.
     std::shared_ptr<kept_transfer>& way(std::size_t vertex) { return ways_[vertex]; }
 
-    /// Where the plan leaves an output.
+    /// The distribution in which the plan leaves output `position`.
     const std::shared_ptr<const distribution>& resting(std::size_t position) const { return resting_[position]; }
 
 private:
@@ -146,12 +146,12 @@ struct plan_cache {
     int rank;
     const std::string doing = "run: rank " + std::to_string(rank);
     const memory_space& space;
-    memory_block scratch;  ///< runs follow each other, so all plans share it
+    memory_block scratch;  ///< shared by all plans, because only one runs at a time
     transport transfers;
     std::vector<std::unique_ptr<prepared_plan>> plans;
-    std::vector<kept_tensor> kept;  ///< by plans that ran
+    std::vector<kept_tensor> kept;  ///< tensors that plans which ran here keep
 
-    /// The plan as prepared at an earlier run, or now. Local; may throw.
+    /// The prepared plan for `asked`, from an earlier run or prepared now. Local; may throw.
     EINPARALLEL_SELDOM prepared_plan& prepared(const plan& asked) {
         std::erase_if(plans, [](const auto& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
@@ -165,7 +165,7 @@ struct plan_cache {
         return *found;
     }
 
-    /// The plan where it is prepared, or null.
+    /// The prepared plan for `asked`, or null.
     EINPARALLEL_SELDOM prepared_plan* find(const plan& asked) const {
         auto known = find_if_in(plans, [&](const auto& each) { return each->is_of(asked); });
         if (known == plans.end()) {
@@ -175,7 +175,7 @@ struct plan_cache {
     }
 };
 
-/// What the context keeps for this memory space, made at the first call.
+/// The cache of the context for this memory space; the first call makes it.
 EINPARALLEL_SELDOM plan_cache& cache_of(context_state& world, const memory_space& space) {
     const auto known = find_in(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known

@@ -1,5 +1,5 @@
 #pragma once
-// Where the buffers of one rank's program lie, from run to run.
+// Where the buffers of one rank's program lie in memory, from run to run.
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/space.hpp>
@@ -24,10 +24,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The memory of one result, from run to run: blocks that the application may have let go of.
+/// Memory blocks for one result over several runs. Those that the application no longer holds can be reused.
 using result_pool = std::vector<std::shared_ptr<memory_block>>;
 
-/// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
+/// Returns a block that nobody else holds, from the pool or a new one. An application that keeps the last result until
+/// it has the next one causes two allocations in all.
 EINPARALLEL_SELDOM std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
                                                            std::size_t bytes) {
     const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
@@ -40,8 +41,9 @@ EINPARALLEL_SELDOM std::shared_ptr<memory_block> take_from(result_pool& pool, co
     return taken;
 }
 
-/// The application's own memory with these elements, where a space's work can use it in place, and its strides
-/// (source::borrow); else null. @throws error for an address of memory of another kind than the source says
+/// The application's memory that holds the elements of `region`, if work in this space can use it in place; otherwise
+/// null. Sets its strides (source::borrow). @throws error where the address is not the kind of memory that the source
+/// claims
 EINPARALLEL_SELDOM const void* borrow(const memory_space& space, const source& origin, const box& region,
                                       std::vector<index>& strides) {
     const void* const found = origin.borrow(region, strides);
@@ -56,7 +58,7 @@ EINPARALLEL_SELDOM const void* borrow(const memory_space& space, const source& o
     return nullptr;
 }
 
-/// Copies the elements of a source into a space's memory, dense.
+/// Copies the elements of a source into dense memory of a space.
 EINPARALLEL_SELDOM void copy_source(const memory_space& space, const source& origin, const box& region, void* into,
                                     std::size_t element_bytes) {
     if (!origin.is_on_device()) {
@@ -71,8 +73,9 @@ EINPARALLEL_SELDOM void copy_source(const memory_space& space, const source& ori
     space.copy({extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
 }
 
-/// The buffers of a program in memory: in the application's or a result's, to which they are bound for a run; kept over
-/// runs; or in scratch memory, which programs that follow each other share.
+/// The memory of a program's buffers. A buffer lies in one of three places: in memory of the application or of a
+/// result, to which it is bound for a run; in memory that is kept between runs; or in scratch memory, which all
+/// programs share, one after the other.
 class program_memory {
 public:
     EINPARALLEL_SELDOM program_memory(program of_rank, std::vector<kept_tensor> tensors)
@@ -109,11 +112,11 @@ public:
     /// The first byte of each buffer, after settle().
     const std::vector<std::byte*>& starts() const { return starts_; }
 
-    /// True where the runs before have left what the steps marked once write.
+    /// True where earlier runs have left the results of the steps marked `once`.
     bool is_kept() const { return is_kept_; }
-    /// Says whether what this run has read or moved stays for later ones.
+    /// Sets whether later runs may use the kept buffers that this run fills.
     void keep(bool stays = true) { is_kept_ = stays; }
-    /// Frees what is kept, or was to be.
+    /// Frees the memory of all kept buffers, filled or not.
     void forget() {
         is_kept_ = false;
         kept_ = {};
@@ -121,21 +124,21 @@ public:
 
     kept_memory& kept() { return kept_; }
 
-    /// Lets the next run write result `position` to this memory of the application.
+    /// Makes the next run write result `position` to the application's memory at `data`.
     void aim(std::size_t position, const void* data, const std::vector<index>& strides) {
         at(position).is_aimed = true;
         bind(at(position).buffer, data, strides);
     }
     bool is_aimed(std::size_t position) { return at(position).is_aimed; }
-    /// Result `position` lies in memory of the library's own, whatever was said before.
+    /// Makes later runs write result `position` to memory of the library. Revokes aim() and offer().
     void withdraw(std::size_t position) {
         result_memory& of = at(position);
         of.is_aimed = false;
         of.given.reset();
         of.block.reset();
     }
-    /// Lets the next run write a result where the elements of input `vertex` lie, at `data`. These must be the elements
-    /// of an earlier result, to which there is no other handle. True where some result is written there.
+    /// Lets the next run write a result over the elements of input `vertex`, which lie at `data`. These must be the
+    /// elements of an earlier result that has no other handle. True where some result will be written there.
     EINPARALLEL_SELDOM bool offer(std::size_t vertex, const std::byte* data) {
         for (result_memory& of : results_) {
             const auto given = find_if_in(of.pool, [&](const auto& each) { return each->data() == data; });
@@ -152,8 +155,9 @@ public:
         }
         return false;
     }
-    /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
-    /// memory, not filled by a source, which writes densely, nor read through several dimensions at once.
+    /// True where result `position` may be written to the application's memory. No other result may share its buffer.
+    /// If the memory is strided, no source may fill the buffer, because sources write densely, and nothing may read it
+    /// through several dimensions at once.
     EINPARALLEL_SELDOM bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id buffer = program_.results[position];
         const bool is_dense = alive_[std::size_t(buffer)].input || has_rows_[std::size_t(buffer)];
@@ -164,7 +168,7 @@ public:
         const result_memory& each = at(position);
         return each.on_host != nullptr ? each.on_host : each.block;
     }
-    /// Copies results to the host, where they are wanted there.
+    /// Copies those results to the host that are wanted there.
     EINPARALLEL_SELDOM void copy_results_out(const memory_space& space) const {
         constexpr std::array<index, 1> dense{1};
         for (const result_memory& each : results_) {
@@ -175,14 +179,14 @@ public:
         }
     }
 
-    /// Until it is bound again a buffer lies there; null: wherever the program has it.
+    /// Binds a buffer to the memory at `start` until the next call; null unbinds it, so that it lies in memory of the
+    /// program.
     EINPARALLEL_SELDOM void bind(buffer_id number, const void* start, const std::vector<index>& strides) {
         const auto position = std::size_t(number);
         has_other_strides_ = has_other_strides_ || strides != program_[number].strides;
         program_[number].strides = strides;
         is_planned_ = is_planned_ && (start == nullptr) == (bound_[position] == nullptr);
-        bound_[position] =
-            static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
+        bound_[position] = static_cast<std::byte*>(const_cast<void*>(start));  // the memory of an input is only read
     }
 
     /// True where the elements of an input are used in the application's memory.
@@ -190,16 +194,16 @@ public:
         return bound_[std::size_t(number)] != nullptr && !program_.is_result(number);
     }
 
-    /// Binds inputs and results, and gives every other buffer its start in memory that is kept, or in scratch memory,
-    /// which settle() then supplies. `stay`: results are not wanted on the host. `others`: what other programs keep.
-    /// Local; may throw. Plans anew only where others are bound than before. True where buffers have other strides than
-    /// at the last call.
+    /// Binds inputs and results, and gives every other buffer a place in kept memory or an offset in scratch memory,
+    /// which settle() supplies later. `stay`: results are not wanted on the host. `others`: tensors that other programs
+    /// keep. Plans memory again only if different buffers are bound than before. True where the strides of buffers have
+    /// changed since the last call. Local; may throw.
     EINPARALLEL_SELDOM bool assign(const memory_space& space, bool stay, const std::vector<kept_tensor>& others) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
             const box& region = program_.buffers[number].region;
-            // Elements of an input that nothing but their read writes may stay in the application's memory.
+            // An input may stay in the application's memory if nothing but its read from the source writes the buffer.
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
                 const void* found = borrow(space, *sources_[*life.input], region, strides);
@@ -226,10 +230,10 @@ public:
         return std::exchange(has_other_strides_, false);
     }
 
-    /// Bytes of scratch memory that the last assign() asks for.
+    /// Bytes of scratch memory that the program needs since the last assign().
     std::size_t scratch_bytes() const { return room_.arena.bytes; }
-    /// True where the next run holds so many bytes: results, what is kept, scratch memory. An input that is used in
-    /// place counts as if it were copied, and so does a result in the application's memory.
+    /// True where the next run holds exactly `bytes` bytes: results, kept and scratch memory. An input that is used in
+    /// place, or a result in the application's memory, counts as if it lay in the program's memory.
     EINPARALLEL_SELDOM bool holds(std::size_t bytes) const {
         const std::size_t results = sum_in(results_, std::size_t{0}, [&](const result_memory& each) {
             return each.is_aimed ? program_[each.buffer].bytes() : each.block->bytes();
@@ -242,7 +246,7 @@ public:
                (borrows ? room_of(program_).peak() : results + room_.kept.bytes + room_.arena.bytes) == bytes;
     }
 
-    /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
+    /// Sets where the scratch memory is. Others may use it before and after this program runs, but not during the run.
     EINPARALLEL_SELDOM void settle(std::byte* scratch) {
         for (std::size_t position = 0; position < starts_.size(); ++position) {
             const auto number = buffer_id(position);
@@ -255,15 +259,15 @@ public:
     }
 
 private:
-    /// Results that are in one buffer share its memory.
+    /// The memory of one result buffer. Results with the same buffer share it.
     struct result_memory {
         buffer_id buffer = no_buffer;
         bool is_aimed = false;  ///< bound to the application's memory
         std::shared_ptr<memory_block> block{};
-        std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
+        std::shared_ptr<memory_block> on_host{};  ///< copy on the host, if it is wanted there
         result_pool pool{};
-        std::shared_ptr<memory_block> given{};                    ///< an input's, which it takes
-        std::vector<std::pair<std::size_t, bool>> may_replace{};  ///< inputs by vertex, as far as they were asked about
+        std::shared_ptr<memory_block> given{};                    ///< memory of an input that the result will replace
+        std::vector<std::pair<std::size_t, bool>> may_replace{};  ///< answers of may_replace() so far, by input vertex
         result_pool host_pool{};
     };
 
@@ -292,11 +296,11 @@ private:
     std::vector<lifetime> alive_;
     std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
     std::vector<std::byte*> starts_;  ///< by buffer
-    std::vector<bool> has_rows_;      ///< by buffer: it is read through several dimensions at once, row behind row
+    std::vector<bool> has_rows_;      ///< by buffer: a call reads several of its dimensions as one
     std::vector<result_memory> results_;
-    program_room room_;  ///< but for inputs in the application's memory
+    program_room room_;  ///< planned memory, without inputs in the application's memory
     kept_memory kept_;
-    bool has_once_;  ///< some steps are marked so
+    bool has_once_;  ///< some steps are marked `once`
     bool is_kept_ = false;
     bool is_planned_ = false;
     bool has_other_strides_ = false;

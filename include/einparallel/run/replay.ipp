@@ -1,5 +1,5 @@
 #pragma once
-// One rank's program, prepared once and then replayed.
+// One rank's program, prepared once and then run any number of times.
 
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/space.hpp>
@@ -23,10 +23,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A program and its memory: laid out before the ranks agree to start, then replayed without allocating or deciding.
+/// A program and its memory. It is laid out before the ranks agree to start, and then runs without allocations and
+/// without further decisions.
 class program_replay : public program_memory {
 public:
-    /// `staging`: that of the memory space it runs in. `tensors`: what vertices make, for plans that keep it alike.
+    /// `staging`: memory_space::staging() of the space it runs in. `tensors`: the tensors that vertices compute, so
+    /// that plans can share kept ones.
     EINPARALLEL_SELDOM explicit program_replay(program moves, std::size_t staging = 0,
                                                std::vector<kept_tensor> tensors = {})
         : program_memory(std::move(moves), std::move(tensors)),
@@ -34,14 +36,15 @@ public:
           most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 2; })),
           einsums_(count_in_order(of_rank().vertices.size())) {}
 
-    /// The elements of the messages, after lay_out().
+    /// The descriptions of all messages, after lay_out().
     const message_table& messages() const { return messages_; }
 
-    /// The most spans that a trace of it has.
+    /// The largest number of spans that this program adds to a trace.
     std::size_t most_spans() const { return most_spans_; }
 
-    /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
-    /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
+    /// The memory that a run needs: the largest workspace of a contraction, and the vertex whose step holds most bytes,
+    /// in its workspace and in all tensors and buffers that are not the application's. `workspace`: gives the bytes of
+    /// workspace of a call in the memory space.
     EINPARALLEL_SELDOM memory_need need(function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
         prepare();
         const program_room room = room_of(of_rank(), [&](buffer_id number) { return is_borrowed(number); });
@@ -64,8 +67,9 @@ public:
         return most;
     }
 
-    /// Gives every buffer its memory. Where strides, or what decisions depend on, have changed, it works out anew how
-    /// blocks lie, and how calls are computed. `others`: what other programs keep. Local; may throw.
+    /// Gives every buffer its memory. If strides have changed, works out again where blocks lie and how calls are
+    /// computed; if host_limits have changed, only how calls are computed. `others`: tensors that other programs keep.
+    /// Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true,
                                     const std::vector<kept_tensor>& others = {}) {
         is_prepared_ = !assign(space, results_stay, others) && is_prepared_;
@@ -77,9 +81,10 @@ public:
         space.prepare(workspace_);
     }
 
-    /// Carries the program out. All messages are sent, but work is done only until something throws. `failure` gets the
-    /// first failure, with this rank's number. If it is not empty at the start, no work is done. `again`: all ranks
-    /// have what earlier runs kept. `scratch`: memory of scratch_bytes(), which others may use before and after.
+    /// Runs the program. All messages are sent even if work fails, but after a failure no more work is done. `failure`
+    /// gets the sentence of the first failure, with this rank's number; if it is not empty at the start, no work is
+    /// done. `again`: on all ranks, earlier runs have filled the kept buffers. `scratch`: memory of scratch_bytes()
+    /// bytes, which others may use before and after the run.
     EINPARALLEL_SELDOM void replay(const memory_space& space, transport& ranks, std::byte* scratch,
                                    const run_watch& watch, std::string& failure, bool again = false) {
         const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
@@ -158,8 +163,8 @@ private:
         }
     }
 
-    /// True where one decision serves both calls: they have one kernel, or products of the same types and factor, and
-    /// the same labels, extents and strides.
+    /// True where one decision serves both calls: they have the same kernel, or product kernels with equal types and
+    /// factors, and they have equal labels, extents and strides.
     EINPARALLEL_SELDOM bool are_alike(const contraction& a, const contraction& b) const {
         const kernel& work = *of_rank().vertex_of(a).work;
         const kernel& other = *of_rank().vertex_of(b).work;
@@ -174,14 +179,14 @@ private:
                equal_in(a.laid->blocks, b.laid->blocks, lie_alike);
     }
 
-    /// How many of the first `vertices` vertices are einsums.
+    /// The number of einsums among the first `vertices` vertices.
     EINPARALLEL_SELDOM std::size_t count_in_order(std::size_t vertices) const {
         const std::vector<called_vertex>& all = of_rank().vertices;
         return std::size_t(std::count_if(all.begin(), all.begin() + index(vertices),
                                          [](const called_vertex& each) { return each.work != nullptr; }));
     }
 
-    /// What an action of a step that serves a vertex does, and whose kernel or source it uses.
+    /// The activity of an action, and the vertex whose kernel or source it uses; a copy belongs to vertex `of_step`.
     static std::pair<activity, std::size_t> activity_of(const action& done, std::size_t of_step) {
         if (const auto* const call = std::get_if<contraction>(&done)) {
             return {activity::contract, call->vertex};
@@ -225,8 +230,8 @@ private:
     message_table messages_;
     std::size_t most_spans_;
     bool is_prepared_ = false;
-    std::optional<host_limits> decided_for_{};  ///< none: nothing is decided yet
-    std::size_t workspace_ = 0;                 ///< that the calls need
+    std::optional<host_limits> decided_for_{};  ///< empty: nothing is decided yet
+    std::size_t workspace_ = 0;                 ///< bytes that the calls need
     std::size_t einsums_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks did in one run: spans of arithmetic, transfer and waiting, for viewers and in sums.
+// What the ranks did in one run: spans of arithmetic, transfer and waiting, for viewers and as a summary.
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
@@ -16,8 +16,8 @@
 
 namespace einparallel {
 
-/// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
-/// has those of all ranks.
+/// The spans of one run. A run records them if it is given a trace object, which must be given on all ranks or on none.
+/// Afterwards every rank has the spans of all ranks.
 ///
 ///     ep::trace seen;
 ///     auto z = plan.run(world, seen);
@@ -25,45 +25,46 @@ namespace einparallel {
 ///     if (world.rank() == 0) std::ofstream("run.json") << seen.to_json();      // ui.perfetto.dev, chrome://tracing
 class trace {
 public:
-    /// By rank. Where the run threw, those of this rank alone.
+    /// The spans in order of ranks. Where the run threw, only the spans of this rank.
     [[nodiscard]] const std::vector<trace_span>& spans() const { return spans_; }
 
-    /// Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting; of runs on devices
-    /// also copies out and copies in.
+    /// The spans in Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting, and for
+    /// runs on devices also copies out and copies in.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
 
-    /// Seconds of the run and means over the ranks: arithmetic, and the rank with most in units of it (imbalance);
-    /// reading of inputs; transfers, and the share of them that no rank waited for (hidden); waiting for messages
-    /// (exposed); agreement, after the run and before it; the rest, where it is more than 3 %. Then, by vertex,
-    /// arithmetic, a mean too, and the bytes that the plan foretold and the run counted.
+    /// The duration of the run, and means over the ranks: arithmetic, and the ratio of the largest arithmetic of a rank
+    /// to the mean (imbalance); reading of inputs; transfers, and the fraction of them that no rank waited for
+    /// (hidden); waiting for messages (exposed); agreement after the run and before it; and the rest, if it is more
+    /// than 3 %. Then, for each vertex, means of arithmetic, transfers and waiting, and the bytes that the plan
+    /// predicted and the run counted.
     EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
 
     // For the executor.
 
-    /// Begins anew, with room for so many spans.
+    /// Prepares for a run of plan `of`, with memory for `spans` spans.
     EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
-    /// Sets the time to zero, in a later run of a plan that keeps something (options.runs) or in the first; `ready`, by
-    /// MPI_Wtime: when this rank began to wait for the others.
+    /// Sets the time to zero. `again`: this is a later run of a plan that keeps tensors (options.runs). `ready`: the
+    /// time by MPI_Wtime when this rank began to wait for the others.
     void start(bool again, double ready) {
         detail::for_each_in(vertices_, [&](vertex_line& each) { each.bytes = again ? each.bytes_again : each.bytes; });
         start_ = MPI_Wtime();
         add({ready - start_, 0, 0, activity::agree});
     }
-    /// Lets go of the last run's spans.
+    /// Drops the spans of the last run.
     void forget() { spans_.clear(); }
     /// Seconds since start().
     [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
-    /// Keeps a span of this rank while there is room.
+    /// Adds a span of this rank, unless the memory for spans is full.
     void add(const trace_span& span) noexcept {
         if (spans_.size() < spans_.capacity()) {
             spans_.push_back(span);
             spans_.back().rank = rank_;
         }
     }
-    /// Adds the work of a device, which begins at `zero`, and notes as waiting what of transfers passed while nothing
-    /// was contracted, combined or copied there.
+    /// Adds the spans of a device's work, whose times count from `zero`. Then adds spans of waiting for those parts of
+    /// transfers in which the device did not contract, combine or copy.
     EINPARALLEL_INLINE void add_watched(const std::vector<trace_span>& work, double zero);
-    /// Gives the spans of all ranks to all. Collective.
+    /// Gives the spans of all ranks to all ranks. Collective.
     EINPARALLEL_INLINE void share(const communicator& ranks);
 
 private:
@@ -80,7 +81,7 @@ private:
     int rank_ = 0;
 };
 
-/// The summary.
+/// Writes the summary.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const trace& shown) {
     return stream << shown.summary();
@@ -88,7 +89,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 
 namespace EINPARALLEL_DETAIL {
 
-/// Adds a span to a trace, if there is one: from here to end(), or to the end of the scope.
+/// Adds a span to a trace, unless `seen` is null. The span lasts from the construction to end() or the destruction.
 class timed_span : private not_copied {
 public:
     timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0, std::size_t received = 0)

@@ -1,5 +1,5 @@
 #pragma once
-// Transport: how the messages of a program's steps travel between ranks, and advance while a rank computes.
+// Transport: sends and receives the messages of a program's steps, and lets them advance while a rank computes.
 
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/space.hpp>
@@ -24,7 +24,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The observers of a run on this rank: the application's functions and trace, or null; and how failures name it.
+/// The observers of a run on this rank: functions and a trace of the application, or null. `rank` and `call` are for
+/// error sentences.
 struct run_watch {
     const std::function<void()>* progress = nullptr;
     const vertex_function* vertices = nullptr;
@@ -33,15 +34,15 @@ struct run_watch {
     const char* call = "run";
 };
 
-/// The elements of a message: contiguous, or those that a derived datatype describes. Where messages travel through the
-/// host the type is of those there, a dense box that is copied to or from the block.
+/// The elements of a message, contiguous or described by a derived datatype. Where messages go through the host, `type`
+/// describes the elements in host memory: a dense box that is copied to or from the block in the buffer.
 struct message_elements {
     box_type type;
-    laid_block laid{};  ///< through the host, as all below
+    laid_block laid{};  ///< the block in the buffer; this and the fields below are for messages through the host
     std::vector<index> extents{};
     std::vector<index> dense{};
     std::size_t element_bytes = 0;
-    std::size_t at = 0;  ///< bytes from the start of the host's memory for messages out, or in
+    std::size_t at = 0;  ///< bytes from the start of the host memory for messages in this direction
 
     box_pair copied(std::byte* start, std::byte* on_host, bool is_sent) const {
         std::byte* const block = laid.in(start);
@@ -50,10 +51,10 @@ struct message_elements {
     }
 };
 
-/// The elements of all messages of a program, and room for those of any one step.
+/// The descriptions of all messages of a program, and the memory that the messages of one step need at most.
 class message_table {
 public:
-    /// `staging`: bytes of the slabs in which messages are cut to pass through the host; 0: they do not.
+    /// `staging`: bytes of the slabs into which messages are cut to go through the host; 0: they do not go through it.
     EINPARALLEL_SELDOM message_table(program& of_rank, std::size_t staging) {
         for (step& each : of_rank.steps) {
             most_ = std::max(
@@ -63,16 +64,17 @@ public:
     message_table() = default;
 
     const message_elements& operator[](const message& of) const { return all_[of.elements]; }
-    std::size_t most() const { return most_; }  ///< of a step
-    std::size_t out() const { return out_; }    ///< bytes on the host that they leave through
-    std::size_t in() const { return in_; }      ///< …, and arrive through
+    std::size_t most() const { return most_; }  ///< the largest number of messages of a step
+    std::size_t out() const { return out_; }    ///< bytes of host memory for messages that are sent
+    std::size_t in() const { return in_; }      ///< bytes of host memory for messages that are received
 
     std::size_t bytes(const std::vector<message>& of) const {
         return sum_in(of, std::size_t{0}, [&](const message& each) { return (*this)[each].type.bytes; });
     }
 
 private:
-    /// Returns how many messages there are; `most`: bytes on the host.
+    /// Describes the messages of a step in one direction, and cuts them into slabs where they go through the host.
+    /// Returns their number. Raises `most` to the bytes of host memory that they need.
     EINPARALLEL_SELDOM std::size_t describe(const program& of_rank, std::vector<message>& messages, std::size_t staging,
                                             std::size_t& most) {
         std::size_t at = 0;
@@ -105,17 +107,17 @@ private:
     std::size_t in_ = 0;
 };
 
-/// Carries the messages of one step at a time over MPI. Buffers are addresses that only the transport and the memory
-/// space look behind. Straight from the space's memory: a step's messages begin when the work given before it is done.
-/// Through the host (space.staging()): what leaves is copied out when that work is done, and sent then; what arrives is
-/// copied in, and later work waits for that.
+/// Sends and receives the messages of one step at a time over MPI. Only the transport and the memory space access the
+/// memory behind buffer addresses. Messages directly from the space's memory start when the work given before the step
+/// is done. Messages through the host (space.staging()) are copied out when that work is done, and then sent; received
+/// ones are copied in, and later work waits for this copy.
 class transport {
 public:
     /// Refers to `ranks` and `space`, which must outlive it.
     explicit transport(const communicator& ranks, const memory_space& space = the_host)
         : space_(space), passes_host_(space.staging() > 0), flight_(ranks) {}
 
-    /// Makes room for the messages of a step, so that starting them does not allocate.
+    /// Reserves memory for the messages of any step, so that starting them does not allocate.
     void reserve(const message_table& of) {
         flight_.reserve(of.most());
         copied_out_.reserve(of.most());
@@ -124,7 +126,8 @@ public:
         in_[1].grow(space_.on_host(), of.in());
     }
 
-    /// A program with these messages begins. `watch` outlives it. `starts`: where each buffer begins.
+    /// Begins a run of a program with these messages. All arguments must outlive the run. `starts`: the first byte of
+    /// each buffer.
     EINPARALLEL_SELDOM void begin(const run_watch& watch, const message_table& messages,
                                   const std::vector<std::byte*>& starts) {
         watch_ = &watch;
@@ -173,11 +176,11 @@ public:
         }
     }
 
-    /// The hook of the step's contractions, which polls now and then and calls the application's progress function;
-    /// null where there is nothing to do.
+    /// The hook that the step's contractions call now and then: it polls, and calls the application's progress
+    /// function. Null where it would have nothing to do.
     progress_hook* hook() { return hook_.has_value() ? &*hook_ : nullptr; }
 
-    /// Of the hook: true where nothing is left to advance.
+    /// The hook's function. True where nothing is left to advance.
     EINPARALLEL_SELDOM bool operator()() {
         if (const double now = MPI_Wtime(); now >= next_poll_) {
             next_poll_ = now + seconds_between_polls;
@@ -207,8 +210,9 @@ public:
         }
     }
 
-    /// The step's work is given. Returns when all its messages have arrived.
-    /// @throws mpi_error for the first MPI call that failed in this step, and what copies from and to the host threw
+    /// Completes the step after its work is given; returns when all its messages are sent and received.
+    /// @throws mpi_error and other errors: the first failure of an MPI call, or of a copy from or to the host, in the
+    /// step
     EINPARALLEL_SELDOM void complete() {
         {
             trace* const seen = !has_messages() || has_device_time_ ? nullptr : watch_->seen;
@@ -238,7 +242,7 @@ public:
 private:
     static constexpr double seconds_between_polls = 2e-4;
 
-    /// f(); keeps what it throws first for complete(): a rank that fails keeps to the schedule.
+    /// Calls f(). Keeps the first exception for complete(), so that a rank that fails still follows the schedule.
     EINPARALLEL_SELDOM void attempt(function_ref<void()> f) noexcept {
         try {
             f();
@@ -256,7 +260,8 @@ private:
         flight_.send(out_.data() + elements.at, elements.type, next.peer);
     }
 
-    /// Messages that arrive are the first ones in flight.
+    /// Copies the next received message to its buffer. Receives are started before sends, so they come first in
+    /// flight_.
     EINPARALLEL_SELDOM void copy_in_next() {
         const message& next = step_->receives[unloaded_++];
         attempt([&] {
@@ -271,21 +276,21 @@ private:
     const step* step_ = nullptr;
     const message_table* messages_ = nullptr;
     const std::vector<std::byte*>* starts_ = nullptr;
-    work_token given_ = no_work;  ///< before the step
-    bool has_arrived_ = false;    ///< every message of the step
+    work_token given_ = no_work;  ///< the work given before the step
+    bool has_arrived_ = false;    ///< true: all messages of the step are complete
     std::optional<progress_hook> hook_;
     double next_poll_ = 0;
     std::optional<timed_span> under_way_;
     bool has_device_time_ = false;
-    std::array<memory_block, 2> in_;  ///< of every other step: what has arrived in one is copied in during the next
+    std::array<memory_block, 2> in_;  ///< used in turn, so messages of one step are copied in during the next one
     std::array<work_token, 2> copied_in_{};
-    std::size_t side_ = 0;  ///< of in_, in this step
+    std::size_t side_ = 0;  ///< position in in_ for this step
     memory_block out_;
-    std::vector<work_token> copied_out_;  ///< by message that leaves through the host
-    std::size_t sent_ = 0;                ///< of those
-    std::size_t unloaded_ = 0;            ///< of the others
+    std::vector<work_token> copied_out_;  ///< for each message sent through the host: its copy to the host
+    std::size_t sent_ = 0;                ///< number of these messages that are sent
+    std::size_t unloaded_ = 0;            ///< number of messages received through the host that are copied in
     std::exception_ptr failure_;
-    transfers flight_;  ///< its destructor completes what uses the memory above
+    transfers flight_;  ///< last: its destructor completes messages in the memory above
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

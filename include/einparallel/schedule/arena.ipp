@@ -29,7 +29,7 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
     return lenders;
 }
 
-/// Bytes alive in each of so many steps, and in two beyond them. `bytes`: by buffer.
+/// Bytes alive in each of `steps` steps and in two more positions after them. `bytes`: size of each buffer.
 EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifetime>& alive,
                                                         const std::vector<std::size_t>& bytes, std::size_t steps) {
     std::vector<std::size_t> now(steps + 2, 0);  // changes wrap round below zero, and back in the sum
@@ -56,18 +56,18 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, s
     return bytes_alive(alive, bytes, of_rank.steps.size());
 }
 
-/// Buffers to be laid in an arena, with their lifetimes and the bytes that each is to take.
+/// Buffers to be placed in an arena, with their lifetimes and sizes.
 struct arena_request {
     std::vector<lifetime> alive;
-    std::vector<std::size_t> bytes;    ///< by buffer; 0 for those that need no offset
-    std::vector<std::size_t> ordered;  ///< the buffers that need an offset, in the order in which they get it
+    std::vector<std::size_t> bytes;    ///< by buffer; 0 for a buffer that needs no offset
+    std::vector<std::size_t> ordered;  ///< the buffers that need an offset, in the order in which they get one
     std::size_t steps = 0;
 };
 
-/// Gives every buffer, in the order asked for, the lowest offset that is free during its life.
+/// Gives every buffer, in the order of `request.ordered`, the lowest offset that is free during its lifetime.
 EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
-    // Per step, who is laid already and alive in it: neighbours are found without comparing all pairs.
+    // Per step, the buffers that have an offset and are alive in it: finds neighbours without comparing all pairs.
     std::vector<std::vector<std::size_t>> laid_by_step(request.steps + 1);
     std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
     std::vector<std::pair<std::size_t, std::size_t>> taken;
@@ -96,10 +96,10 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     return planned;
 }
 
-/// The best of three orders, or the first that reaches the bytes alive at once: no arena can be smaller. Largest first
-/// serves buffers of very different sizes; in order of time serves rings; and in order of time with nearly equal sizes
-/// made equal serves rings whose pieces differ by a slice, where a small one would leave a gap that the next large
-/// one does not fit in.
+/// Tries three orders of the buffers and returns the smallest arena. Stops early when an arena is no larger than the
+/// buffers alive in one step: no arena can be smaller. The order "largest first" suits buffers of very different sizes.
+/// The order of time suits rings. The third, in order of time with nearly equal sizes made equal, suits rings whose
+/// pieces differ by a slice: there a small piece would leave a gap that is too small for the next large one.
 EINPARALLEL_INLINE arena_plan lay_well(arena_request request) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
     const std::size_t aim = *std::max_element(alive.begin(), alive.end());

@@ -1,6 +1,6 @@
 #pragma once
-// Master–worker: one rank has all tensors and feeds the others, slice by slice, while it computes (thesis §4, for any
-// number of workers, any label of the output and slices that are not even).
+// Master–worker: one rank has all tensors and feeds the others, slice by slice, while it computes (thesis §4, here for
+// any number of workers, any label of the output and slices of unequal size).
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -12,21 +12,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Slice `turn` of a worker's share.
+/// Slice `turn` of a worker's share `ranges`, by label.
 EINPARALLEL_INLINE std::vector<interval> fed_slice(const task& work, std::vector<interval> ranges, int turn);
 
-/// What a worker with these ranges is sent of an operand in phase `turn`: a slice, or all at once of an operand that
-/// lacks the label; nothing where the slice makes no element.
+/// The box of an operand that a worker with share `ranges` receives in phase `turn`: one slice, or, for an operand that
+/// lacks the label of the slices, all of it in phase 0. Empty where no output element depends on it.
 EINPARALLEL_INLINE box fed_operand(const task& work, const std::vector<interval>& ranges, std::size_t operand,
                                    int turn);
 
-/// What comes back of the output in phase `turn`.
+/// The box of the output that a worker with share `ranges` sends back in phase `turn`.
 EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>& ranges, int turn);
 
-/// The master's schedule. A slice comes, is contracted and goes back in three phases that follow each other: two more
-/// phases than slices. The master contracts its own share in as many slices as there are phases, straight into the
-/// output, where what the workers send back lands as well. Its share is larger by two slices, so that they are
-/// alike: ranks wait for each other in every phase.
+/// The master's schedule. A worker receives a slice in one phase, contracts it in the next and sends its output back in
+/// the third: there are two more phases than slices. The master contracts one slice of its own share in every phase,
+/// straight into the output; the workers' results are received into the output as well. The master's share has two
+/// slices more than a worker's, so that all slices have the same size: ranks wait for each other in every phase.
 void feed_workers(auto& sink, const task& work, buffer_id output) {
     const int phases = work.feed.slices + 2;
     const interval own = fed_ranges(work, work.feed.master)[std::size_t(work.feed.label)];

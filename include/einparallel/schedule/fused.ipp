@@ -15,7 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Labels under the names that `to` has for those of `from`, dimension by dimension. @pre `from` has them all
+/// Replaces every label by the label that `to` has in the dimension where `from` has it. @pre `from` has all `labels`
 EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, const std::vector<label_id>& from,
                                                  const std::vector<label_id>& to) {
     for (label_id& each : labels) {
@@ -24,8 +24,9 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
     return labels;
 }
 
-/// The softmax that four einsums are, by the labels of the last one; none where they are another thing. Equal tensors
-/// come first, so they give labels the same numbers (recording_builder::record).
+/// The rows of the softmax that four einsums compute together, in the labels of the last one; an empty row_read where
+/// they compute something else. A tensor that two einsums have as first operand gives its labels the same numbers in
+/// both (recording_builder::record), so those can be compared.
 EINPARALLEL_INLINE row_read softmax_of(const einsum_form& largest, const einsum_form& exponentials,
                                        const einsum_form& sums, const einsum_form& quotient) {
     if (!largest.is_plain() || !exponentials.is_plain()) {
@@ -68,7 +69,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
         return found == wanted;
     };
     std::vector<lifetime> alive;
-    // The contraction that alone writes a buffer, which so many others read and nobody else; or null.
+    // The only contraction that writes a buffer, where `readers` contractions read it and nothing else; or null.
     const auto maker_of = [&](buffer_id buffer, int readers, reduction by, op_code code) -> contraction* {
         const lifetime& life = alive[std::size_t(buffer)];
         for (action& done : of_rank.steps[life.first].work) {
@@ -129,8 +130,8 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank) {
     std::erase_if(of_rank.steps, [](const step& each) { return each.is_idle(); });
 }
 
-/// Computes chains of calls in strips. In a chain each call is alone in its step, and makes what a later call of the
-/// chain reads.
+/// Computes chains of calls in strips. Each call of a chain is alone in its step, and each but the last writes a tensor
+/// that a later call of the chain reads.
 EINPARALLEL_INLINE class strip_writer {
 public:
     strip_writer(program& of_rank, std::size_t strip_bytes)
@@ -139,7 +140,7 @@ public:
           alive_(lifetimes_of(of_rank)),
           held_(bytes_held(of_rank, alive_, [](buffer_id) { return false; })) {}
 
-    /// Makes strips of a chain that ends in a step, along the label that saves most.
+    /// Cuts the chain that ends in step `position` into strips, along the label that saves most memory.
     void write(std::size_t position) {
         const contraction* const last = alone(position);
         std::size_t most = 0;
@@ -160,26 +161,26 @@ public:
     }
 
 private:
-    /// A call, and its label that is cut.
+    /// The step of a call, and the label along which the call is cut.
     struct link {
         std::size_t step = 0;
         label_id label = no_label;
     };
     struct chain {
-        std::vector<link> links;             ///< makers before readers
-        index length = 0;                    ///< of the labels, which is one for all of them
-        std::vector<buffer_id> between;      ///< what they make for each other
-        std::vector<std::size_t> dimension;  ///< of that: the one that is cut
-        std::size_t bytes = 0;               ///< of that, but for what the next one may be computed in place of
-        std::size_t all = 0;                 ///< bytes of all of it
-        std::size_t largest = 0;             ///< of that, bytes of one
+        std::vector<link> links;             ///< writers before readers
+        index length = 0;                    ///< length of the cut labels, equal for all of them
+        std::vector<buffer_id> between;      ///< buffers that one call writes for another
+        std::vector<std::size_t> dimension;  ///< the cut dimension of each of these buffers
+        std::size_t bytes = 0;               ///< bytes of these buffers, without those that an output may replace
+        std::size_t all = 0;                 ///< bytes of all these buffers
+        std::size_t largest = 0;             ///< bytes of the largest one
         double points = 0;                   ///< multiply-adds of the products
-        double packed = 0;                   ///< elements of their operands that each strip reads anew
+        double packed = 0;                   ///< elements of the products' operands that each strip packs again
     };
 
     const einsum_form& form_of(const contraction& call) const { return program_.vertex_of(call).form; }
 
-    /// The call that is all that a step does.
+    /// The call of a step that does nothing else; otherwise null.
     const contraction* alone(std::size_t position) const {
         const step& one = program_.steps[position];
         const auto* const call = one.work.size() == 1 ? std::get_if<contraction>(&one.work.front()) : nullptr;
@@ -188,7 +189,8 @@ private:
                    : nullptr;
     }
 
-    /// The step that alone makes what one step alone reads, as a whole; none: past the end.
+    /// The step whose call alone writes `buffer`, all of it, for one reader, which reads all of it. The number of steps
+    /// where there is no such step. `read`: the region that the reader reads.
     std::size_t maker_of(buffer_id buffer, const box& read) const {
         const lifetime& life = alive_[std::size_t(buffer)];
         const contraction* const made =
@@ -200,7 +202,8 @@ private:
                    : program_.steps.size();
     }
 
-    /// The chain that ends in a step with a call, cut along a label. False where that may not be.
+    /// Appends to `into` the chain that ends with the call of step `position`, cut along `label` of this call. False
+    /// where the call must not be cut along it.
     bool collect(std::size_t position, label_id label, chain& into) const {
         const contraction& call = *alone(position);
         const einsum_form& form = form_of(call);
@@ -241,7 +244,7 @@ private:
         return true;
     }
 
-    /// True where the output may replace an operand (compute_in_place): then both are no more than one.
+    /// True where the output may replace an operand (compute_in_place): the two then take the memory of one.
     bool is_replaced_by(const contraction& call, std::size_t operand) const {
         const buffer& read = program_[call.operands[operand]];
         const buffer& made = program_[call.output];
@@ -249,8 +252,8 @@ private:
                is_elementwise_in(program_, call, operand);
     }
 
-    /// True where the last step of the chain, with strips of all that is made, holds less than one of its steps does
-    /// now: what the chain reads and nobody behind it is held up to there.
+    /// True where the chain in strips holds less memory than the largest of its steps does now. In strips, the whole
+    /// chain runs in its last step, so the buffers that it reads must live up to that step.
     bool holds_less(const chain& made, std::size_t strips) const {
         const auto length = std::size_t(made.length);
         const std::size_t last = made.links.back().step;
@@ -278,7 +281,7 @@ private:
     }
 
     std::size_t strips_of(const chain& made) const {
-        constexpr double meets = 384;  // multiply-adds for each element that is packed anew: 3 % of the time
+        constexpr double meets = 384;  // multiply-adds per element that is packed again: packing takes 3 % of the time
         const auto length = double(made.length);
         const double pay = made.packed > 0 ? made.points / (meets * made.packed) : length;
         return std::size_t(std::min({length, pay, double(made.largest / strip_bytes_)}));

@@ -1,7 +1,7 @@
 #pragma once
-// All-gather of an operand's pieces over the ranks that compute with the same block; reduce-scatter of a block that
-// each of its replicas has computed a summand of: the accumulate variant of the k algorithm (thesis §5.3, last remark),
-// and what follows an m/n ring whose output is Partial as well; what ranks hand on of running sums.
+// All-gather of an operand's pieces over the ranks that compute with the same block. Reduce-scatter of a block of which
+// each replica has computed a summand: the accumulate variant of the k algorithm (thesis §5.3, last remark), also used
+// after an m/n ring whose output is Partial. Exchange of running sums between ranks.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -12,12 +12,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Writes the gathering of an operand of which the rank has `piece`, from phase 0 on, and returns the buffer with the
-/// whole block: `piece` itself where nothing is replicated. Every piece but its own reaches a rank once: (q-1)/q of the
-/// block.
-/// - Where every replica has a piece: q-1 phases. In phase t a rank hands the piece that it got last to the previous
-///   replica and receives the next one, straight to where it lies in the block.
-/// - Else every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases.
+/// Writes the all-gather of an operand, from phase 0 on; `piece` is the rank's own piece. Returns the buffer with the
+/// whole block, which is `piece` itself where the block is not replicated. Each of the q replicas receives every other
+/// piece once: (q-1)/q of the block.
+/// - Where every replica has a piece: a ring of q-1 phases. In phase t a rank sends the piece that it got last to the
+///   previous replica and receives the next piece directly into its place in the block.
+/// - Otherwise every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases.
 buffer_id gather(auto& sink, const distribution& resting, std::size_t element_bytes, buffer_id piece) {
     if (resting.replication() == 1) {
         return piece;
@@ -44,17 +44,18 @@ buffer_id gather(auto& sink, const distribution& resting, std::size_t element_by
     return block;
 }
 
-/// Writes the reduction of `block`, complete when all is computed, into the rank's own piece `output`.
-/// - Where every replica has a piece: q phases, q-1 transfers, the last ⊕ after them. In phase t replica i sends the
-///   piece of replica i-1-t straight to it and receives its own from replica i+1+t, while it adds the one that came
-///   before: q-1 messages, (q-1)/q of the block, two pieces beside block and output. Summands are combined in replica
-///   order beginning with the owner's, so the result is the same in every run.
-/// - Else every piece comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕
-///   take turns.
+/// Writes the reduce-scatter of `block`, the rank's summand, into `output`, the rank's own piece. It starts when all of
+/// the block is computed.
+/// - Where every replica has a piece: q phases. In phase t replica i sends the piece of replica i-1-t directly to its
+///   owner, receives a summand of its own piece from replica i+1+t, and adds the summand that came in the phase before.
+///   This takes q-1 messages, (q-1)/q of the block in all, and two pieces of memory besides block and output. Summands
+///   are combined in replica order, the owner's first, so the result is the same in every run.
+/// - Otherwise every piece goes up a binomial tree to its owner. Ranks on the way combine summands in their block.
+///   Phases that transfer and phases that combine alternate.
 void reduce(auto& sink, const task& work, buffer_id block, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     sink.repeat(reduce_phase, 0, 1, [&](auto& now, int) { now.move(output, block, ring.piece(0)); });
-    // What `peer` has of a region is added to this rank's in the phase behind.
+    // Receives the summand that `peer` has of a region; the next phase adds it to buffer `to`.
     const auto add_from = [&](auto& now, int peer, const auto& region, buffer_id to) {
         const buffer_id summand = sink.add(region, work.output_bytes);
         now.receive(peer, summand, region);
@@ -77,12 +78,14 @@ void reduce(auto& sink, const task& work, buffer_id block, buffer_id output) {
     });
 }
 
-/// One row of the output for all ranks along the label of running sums: they share it, in their order.
+/// Distribution of one row of the output (extent 1 along the label of the running sums). All ranks along that label
+/// share the row, in the order of their blocks.
 EINPARALLEL_INLINE distribution row_of_sums(const task& work);
 
-/// Writes what ranks hand on of running sums: `block` has those of the rank's own terms, and then of all terms before,
-/// too. In round r a rank sends what its last 2^r blocks sum to 2^r ranks on and adds what it receives: ⌈log2 q⌉ rounds
-/// with a row of the block each.
+/// Writes the exchange of running sums between q ranks. Before it, `block` has the sums over the rank's own terms;
+/// after it, over the terms of all earlier ranks as well. In round r a rank sends the sum over the last 2^r blocks, up
+/// to its own, to the rank 2^r positions further, and adds the sum that it receives: ⌈log2 q⌉ rounds, each with a
+/// message of one row of the block.
 void hand_on(auto& sink, const task& work, buffer_id block) {
     const distribution shared = row_of_sums(work);
     const auto ranks = sink.ring(shared, work.output_bytes);

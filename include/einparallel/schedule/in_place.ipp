@@ -29,9 +29,9 @@ EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contract
                : is_elementwise_in(form, work->replaces(), read == nullptr ? number : read->operand);
 }
 
-/// True where each element of `into` is made of the one of `from` at its position, or of none, by calls that are all
-/// that names `from` after the first of them has begun, and all that writes `into`. What a call reads twice counts as
-/// not replaced, as search/memory_search foretells it, but where it reads regions of it.
+/// True where each element of `into` depends on the element of `from` at its position, or on no element of `from`. The
+/// calls that compute `into` must be its only writers, and the only users of `from` once the first of them has begun.
+/// False where a call of a plain einsum reads `from` twice: search/memory_search predicts the same.
 EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const lifetime> alive, buffer_id from,
                                     buffer_id into) {
     const lifetime& life = alive[std::size_t(into)];
@@ -41,10 +41,10 @@ EINPARALLEL_INLINE bool is_replaced(const program& of_rank, std::span<const life
         return false;
     }
     index elements = 0;
-    int calls = of_rank.is_result(into) ? 1 : 0;  // the application's
+    int calls = of_rank.is_result(into) ? 1 : 0;  // lifetime::writers counts one more for a result
     for (std::size_t position = life.first; position <= alive[std::size_t(from)].last; ++position) {
         const step& each = of_rank.steps[position];
-        int other_uses = 0;  // of `from`, but by the calls
+        int other_uses = 0;  // uses of `from` except those by the calls
         for_each_access(each, [&](buffer_id named, bool /*is_written*/) { other_uses += named == from ? 1 : 0; });
         for (const action& done : each.work) {
             const auto* const call = std::get_if<contraction>(&done);
@@ -79,7 +79,7 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank) {
                 continue;
             }
             for (const buffer_id from : call->operands) {
-                // What is kept, a result, or read by anybody else later is there after the last of the calls.
+                // A buffer that is kept, a result or read by others later is alive after the last of the calls.
                 if (life_of(from).last == life_of(call->output).written && !life_of(from).input &&
                     is_replaced(of_rank, alive, from, call->output)) {
                     of_rank[call->output].lender = from;

@@ -1,5 +1,5 @@
 #pragma once
-// Messages of strided boxes, packed into buffers of their own where that is cheaper than a datatype.
+// Messages of strided boxes, packed into extra buffers where that is cheaper than an MPI datatype.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -8,19 +8,19 @@
 
 namespace einparallel {
 
-/// Which messages a rank packs itself: those of `least_bytes` at least that are not contiguous, where the rank computes
-/// while they travel; elsewhere those in runs shorter than `shortest_run` bytes. MPICH 4.0 moves 64 KiB of a datatype
-/// in one poll, so that 1 MiB in two runs takes 3 ms of polls every 200 us, and .55 packed; where nothing but polling
-/// is done it moves 8 MB in runs of 32 bytes both ways in 16 ms, packed 8, and in runs of 256 bytes its datatypes are
-/// as fast.
+/// Which messages a rank packs itself. It packs a message that is not contiguous and has at least `least_bytes` bytes:
+/// always in a step that computes while the message travels, in other steps only if contiguous runs of the message are
+/// shorter than `shortest_run` bytes. Reasons, measured with MPICH 4.0: one poll moves 64 KiB of a datatype, so with
+/// polls every 200 us a message of 1 MiB in two runs takes 3 ms, packed 0.55 ms. A rank that only polls exchanges 8 MB
+/// in runs of 32 bytes in 16 ms, packed 8 ms; in runs of 256 bytes datatypes are as fast.
 struct packing_rule {
     std::size_t shortest_run = 256;
     std::size_t least_bytes = std::size_t{64} << 10;
 };
 
-/// Gives the messages of a program that the rule names buffers of their own: a step before copies what is sent, one
-/// behind what has arrived. Which messages these are is each rank's own affair, their elements and bytes stay the same;
-/// but phases are counted anew, three for one, so all ranks' programs are treated or none.
+/// Gives each message that `rule` selects a packed buffer. An extra step before the message copies the elements to be
+/// sent; an extra step after it copies the received elements. Messages keep their elements, so each rank may select
+/// on its own. But every phase becomes three phases: call this for the programs of all ranks, or of none.
 EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule = {});
 
 }  // namespace einparallel

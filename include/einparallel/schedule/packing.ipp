@@ -9,7 +9,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Bytes that the elements of a message lie side by side in; all of them where they are contiguous.
+/// Bytes of one contiguous run of a message's elements; all bytes of a contiguous message.
 EINPARALLEL_INLINE std::size_t run_bytes(const buffer& holder, const box& region) {
     std::size_t run = holder.element_bytes;
     std::size_t dimension = region.rank();

@@ -13,7 +13,7 @@ EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& 
                       [&](const mesh_axis& axis) { return found_in(axis.label, labels) ? 1 : axis.parts; });
 }
 
-/// Adds a label of this extent; `+`, or `++` beside another one.
+/// Adds a label with the given extent, named `+`, or `++` where the einsum has a label `+` already.
 EINPARALLEL_INLINE label_id add_summands(summed_einsum& to, index extent) {
     std::string name = "+";
     while (found_in(name, to.form.names)) {

@@ -1,6 +1,7 @@
 #pragma once
-// A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` sums it, prepare() says how
-// its blocks lie, `run` replays it, tests play all ranks of it in one process. Free of MPI and of memory spaces.
+// A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` adds up its costs, prepare()
+// fills in where its blocks lie, `run` executes it, and tests execute the programs of all ranks in one process. It
+// depends neither on MPI nor on memory spaces.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/notation/box.hpp>
@@ -24,15 +25,15 @@ inline constexpr buffer_id no_buffer = -1;
 struct buffer {
     box region;
     std::size_t element_bytes = 0;
-    /// A hint for whoever lays buffers out, free to be ignored: these elements may lie in the memory of buffer
-    /// `lender`, an earlier one, from byte `lender_offset` on, which has no use for those bytes while they live:
-    /// two half-chunks of a k ring, strips of a tensor (schedule/fused.hpp), and what is computed in place of an
-    /// operand (schedule/in_place.hpp).
+    /// A hint, which the memory planner may ignore: this buffer may lie in the memory of an earlier buffer, `lender`,
+    /// from byte `lender_offset` on. The lender does not need those bytes while this buffer is alive. Used for two
+    /// half-chunks of a k ring, strips of a tensor (schedule/fused.hpp), and outputs computed in place of an operand
+    /// (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
-    std::vector<index> strides{};    ///< in elements, of memory that is not dense; the executor's to say
-    std::vector<buffer_id> joins{};  ///< of what has no memory of its own: the buffers that it lies in
-    /// The vertex of the plan whose elements it has; none: sums that are not complete, copies.
+    std::vector<index> strides{};    ///< in elements, where memory is not dense; the executor sets them
+    std::vector<buffer_id> joins{};  ///< for a buffer without memory: the buffers that hold its elements
+    /// The vertex of the plan whose elements the buffer holds; -1 for incomplete sums and for copies.
     std::size_t tensor = std::size_t(-1);
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
@@ -43,7 +44,7 @@ struct program;
 
 namespace EINPARALLEL_DETAIL {
 
-/// How elements of a buffer lie in it: prepare() says so of what is to run.
+/// Where a block of a buffer lies in its memory. prepare() fills this in for a program that is to run.
 struct laid_block {
     std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
     std::vector<index> strides{};
@@ -52,50 +53,50 @@ struct laid_block {
     [[nodiscard]] std::byte* in(std::byte* start) const { return start == nullptr ? nullptr : start + offset; }
 };
 
-/// A call as it runs; `call` refers to the rest.
+/// A call prepared to run; `call` refers to the other fields.
 struct laid_call : private not_copied {
-    std::vector<index> extents{};  ///< of the ranges
-    std::vector<index> first{};    ///< where they begin
+    std::vector<index> extents{};  ///< lengths of the call's ranges
+    std::vector<index> first{};    ///< begins of the call's ranges
     laid_block output{};
     std::vector<laid_block> operands{};
     std::vector<strided_block> blocks{};  ///< of the operands
     block_call call{};
-    std::shared_ptr<prepared_call> how{};  ///< decided for the memory that it runs in; null: that is no question
+    std::shared_ptr<prepared_call> how{};  ///< the memory space's way to compute it; null where there is no choice
 };
 
-/// The box that ranges by label cut out of a tensor with these labels.
+/// The box of a tensor with these labels that `ranges`, given by label, select.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
 
-/// The box of an operand that a call on these ranges reads, outside of its bounds, too.
+/// The box of an operand that a call on these ranges reads. It may reach outside of the operand's bounds.
 EINPARALLEL_INLINE box region_read(const operand_read& read, const std::vector<interval>& ranges);
 
-/// Strides of a buffer's elements.
+/// Strides of a buffer in elements: its own, or those of dense row-major memory.
 EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& holder);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A transfer: the elements of `region`, which lies inside the region of `buffer`, to or from `peer`, in the row-major
-/// order of `region`. Messages between two ranks match in the order in which their programs list them. Never empty,
-/// never to oneself.
+/// A transfer to or from rank `peer`: the elements of `region`, in its row-major order. `region` lies inside the region
+/// of `buffer`. Messages between two ranks match in the order in which their programs list them. A message is never
+/// empty, and a rank never sends to itself.
 struct message {
     int peer = 0;
     buffer_id buffer = no_buffer;
     box region;
-    std::size_t elements = 0;  ///< number of the description of its elements, in a table of who carries it
+    std::size_t elements = 0;  ///< position of its datatype in the transport's table (message_table)
 };
 
-/// Reads a box of an input from its source into the whole of a buffer.
+/// Reads the box of an input that a buffer holds from the input's source into that buffer.
 struct read_source {
     std::size_t vertex = 0;  ///< number of the input in the plan
     buffer_id into = no_buffer;
 };
 
-/// The labels of a call's only operand where they are not those of its vertex's form: the rows of a softmax, which is
-/// called instead of a vertex that divides by their sums (schedule/fused.hpp), and a row of running sums that
-/// ranks hand on, which has the output's order.
+/// The labels of a call's only operand where they differ from those of its vertex's form. There are two cases: the rows
+/// of a softmax, which replaces the division by the rows' sums (schedule/fused.hpp), and a row of running sums that a
+/// rank sends to another, which has the output's order of labels.
 struct row_read {
-    std::vector<label_id> labels{};  ///< none: those of the form
-    label_id along = no_label;       ///< of a softmax; none: the kernel reads them
+    std::vector<label_id> labels{};  ///< empty: the form's labels
+    label_id along = no_label;       ///< label along the rows of a softmax; no_label where the call is no softmax
 };
 
 /// One call of a vertex's kernel on the sub-box of its iteration space given by `ranges` (by label, global indices).
@@ -106,13 +107,15 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
-    row_read rows{};                     ///< of the only operand, where they are its own
-    std::vector<std::size_t> outside{};  ///< by operand of the kernel: which of what is read outside its bounds, from
-                                         ///< 1 on, or 0: itself; none: that everywhere
+    row_read rows{};  ///< labels of the only operand, where they differ from the form's
+    /// By operand of the kernel: 0 where the operand itself is read, i where elsewhere[i - 1] is read instead
+    /// (operand_read::elsewhere). Empty: 0 for all.
+    std::vector<std::size_t> outside{};
 
-    std::shared_ptr<detail::laid_call> laid{};  ///< of a program that is to run
+    std::shared_ptr<detail::laid_call> laid{};  ///< set by prepare() in a program that is to run
 
-    /// Where operand `number` of the kernel, or of the softmax, is read, and the labels that it has; null: at these.
+    /// Where operand `number` of the kernel, or of the softmax, is read, and its labels. A null operand_read means that
+    /// it is read at its labels.
     ///@{
     [[nodiscard]] const operand_read* read_of(const einsum_form& form, std::size_t number) const {
         const bool is_plain = form.is_plain() || !rows.labels.empty();
@@ -126,39 +129,40 @@ struct contraction {
     ///@}
 };
 
-/// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
+/// A copy, into[region] = from[region], or a reduction, into[region] = into[region] ⊕ from[region], with the ⊕ of
+/// `vertex`.
 struct local_move {
     static constexpr std::size_t no_vertex = std::size_t(-1);
 
     buffer_id into = no_buffer;
     buffer_id from = no_buffer;
     box region;
-    std::size_t vertex = no_vertex;  ///< whose ⊕; none: a copy
+    std::size_t vertex = no_vertex;  ///< the vertex whose ⊕ is used; no_vertex: a copy
 
-    // Of a program that is to run:
-    std::vector<index> extents{};  ///< of the region
-    detail::laid_block laid{};     ///< in `into`
-    detail::laid_block laid_in{};  ///< in `from`
+    // Set by prepare() in a program that is to run:
+    std::vector<index> extents{};  ///< extents of the region
+    detail::laid_block laid{};     ///< where the region lies in `into`
+    detail::laid_block laid_in{};  ///< where the region lies in `from`
 };
 
 using action = std::variant<read_source, contraction, local_move>;
 
-/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed. Work
-/// never touches what the step receives, and never writes what it sends.
-/// All ranks count the same phases; a rank with nothing to do in a phase has no step for it. The send and the receive
-/// of a message stand in the same phase, so that running every program in order cannot deadlock.
+/// One step: all receives and sends are started, the work runs while they are in flight, then all of them are
+/// completed. The work never touches the elements that the step receives, and never writes those that it sends. Phases
+/// are numbered alike on all ranks; a rank with nothing to do in a phase has no step for it. The send and the receive
+/// of a message belong to the same phase, so ranks that run their programs in order cannot deadlock.
 struct step {
     std::size_t phase = 0;
     std::vector<message> receives{};
     std::vector<message> sends{};
     std::vector<action> work{};
-    std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
-    bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
+    std::size_t vertex = 0;  ///< the vertex that the step computes, or whose operands it brings
+    bool once = false;       ///< later runs leave it out and reuse what it wrote; equal in all steps of a phase
 
-    /// True where there is nothing to do.
+    /// True where the step has nothing to do.
     [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty(); }
 
-    /// Adds messages, and moves of this rank's own elements, where the region is not empty.
+    /// Add a message, or a move within this rank, unless the region is empty.
     EINPARALLEL_INLINE void send(int peer, buffer_id buffer, const box& region) {
         if (!region.empty()) {
             sends.push_back({peer, buffer, region});
@@ -177,11 +181,11 @@ struct step {
     }
 };
 
-/// A vertex as a program calls it.
+/// The facts about a vertex that a program needs to call it.
 struct called_vertex {
     std::string name;
-    const kernel* work = nullptr;  ///< of an einsum
-    einsum_form form{};            ///< of an einsum
+    const kernel* work = nullptr;  ///< null where the vertex is no einsum
+    einsum_form form{};            ///< for an einsum
 };
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
@@ -189,13 +193,13 @@ struct called_vertex {
 struct program {
     std::vector<buffer> buffers;
     std::vector<step> steps;
-    std::vector<buffer_id> results;         ///< per output of the plan: this rank's block of it
-    std::vector<called_vertex> vertices{};  ///< by number in the plan; with names where it is to run
+    std::vector<buffer_id> results;         ///< for each output of the plan: the buffer of this rank's block
+    std::vector<called_vertex> vertices{};  ///< by number in the plan; named where the program is to run
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
-    /// What a call computes.
+    /// The vertex that a call computes.
     [[nodiscard]] const called_vertex& vertex_of(const contraction& call) const { return vertices[call.vertex]; }
 
     /// Adds a buffer and returns its number.
@@ -204,7 +208,7 @@ struct program {
         return buffer_id(buffers.size()) - 1;
     }
 
-    /// Adds a step behind the others, where it has something to do.
+    /// Adds a step after the others, unless it has nothing to do.
     void append(step&& last) {
         if (!last.is_idle()) {
             steps.push_back(std::move(last));
@@ -229,17 +233,17 @@ struct accesses {
     std::vector<buffer_region> writes;
 };
 
-/// How a box of a buffer lies.
+/// Where a box of a buffer lies: the offset of its first element, and its strides.
 EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region);
 
-/// Says of all actions how their blocks lie and what their kernels read, for as long as buffers keep their strides and
-/// the program is not copied. @pre it has its vertices
+/// Fills in where the blocks of all actions lie and what their kernels read. This stays valid as long as buffers keep
+/// their strides and the program is not copied. @pre program::vertices is filled
 EINPARALLEL_INLINE void prepare(program& of_rank);
 
-/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions.
+/// The regions that an action reads and writes. `form`: the einsum of a contraction; other actions do not use it.
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form);
 
-/// visit(buffer, whether it is written) for all that a step names.
+/// Calls visit(buffer, is_written) for each read and each write of a buffer in a step.
 void for_each_access(const step& each, const auto& visit) {
     for_each_in(each.receives, [&](const message& moved) { visit(moved.buffer, true); });
     for_each_in(each.sends, [&](const message& moved) { visit(moved.buffer, false); });
@@ -258,7 +262,7 @@ void for_each_access(const step& each, const auto& visit) {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Element bytes that the rank hands to others, in the first run or in each later one.
+/// Bytes that the rank sends to others in the first run; with `again`, in each later run.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, bool again = false);
 
 }  // namespace einparallel

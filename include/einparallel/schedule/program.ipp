@@ -44,7 +44,6 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     return made;
 }
 
-/// Where a box of a buffer lies: the offset of its first element, and strides.
 EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region) {
     laid_block laid{0, strides_of(holder)};
     if (!holder.region.empty()) {
@@ -53,7 +52,7 @@ EINPARALLEL_INLINE laid_block lay_out(const buffer& holder, const box& region) {
     return laid;
 }
 
-/// What a kernel reads of a buffer, with a stride for each label.
+/// Where a kernel reads a buffer at functions of labels: the offset of its first element, and one stride per label.
 EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_read& read,
                                            const std::vector<interval>& ranges) {
     laid_block laid{0, std::vector<index>(read.labels.size())};

@@ -1,5 +1,5 @@
 #pragma once
-// The sink that records: the steps of one rank for one vertex, by phase.
+// The sink that records the steps of one rank for one vertex, by phase.
 
 #include <einparallel/kernel/joined.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -17,9 +17,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The dimension along which a chunk is halved: its outermost, so that each half is contiguous in dense storage and a
-/// message of contiguous elements, which a poll advances further than a datatype's; but one that is short and odd would
-/// make halves of unlike lengths, and gives way to the cut.
+/// The dimension along which a chunk is halved: the outermost one longer than 1, so that each half is contiguous in
+/// dense storage and goes as a contiguous message, which MPI moves faster per poll than a datatype. If that dimension
+/// is odd and short, its halves would have unequal lengths; the chunk is then halved along `cut`.
 EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cut) {
     for (std::size_t dimension = 0; dimension < cut; ++dimension) {
         if (const index size = chunk.sides[dimension].size(); size > 1) {
@@ -36,12 +36,12 @@ EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut)
                        [](const interval& side) { return side.size() <= 1; });
 }
 
-/// The ranks that share a block with one of them, as a ring: that rank itself is at distance 0, the next replica at 1,
-/// the previous one at -1.
+/// The ranks that share a block, as a ring seen from one of them: the rank itself is at distance 0, the next replica at
+/// 1, the previous one at -1.
 struct replica_ring {
     const distribution& resting;
-    std::vector<int> group;  ///< in the order of their pieces
-    int self = 0;            ///< position of the rank in it
+    std::vector<int> group;  ///< these ranks, in the order of their pieces
+    int self = 0;            ///< position of the rank itself in `group`
 
     int size() const { return int(group.size()); }
     int at(int distance) const { return group[std::size_t((self + distance + size()) % size())]; }
@@ -56,12 +56,12 @@ struct replica_ring {
     }
 };
 
-/// Several schedules write into the same phase (two operands gathered at once), so steps are collected by
-/// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
+/// Collects the steps of one rank by phase, and appends them to the program in order. Several schedules may write into
+/// one phase (two operands gathered at once). A phase in which the rank has nothing to do leaves no step.
 class recorder {
 public:
-    /// Of a task's vertex `operands` are the buffers in which it finds them, and `ranges`, by label, the rank's share
-    /// of the iteration space.
+    /// `operands`: the buffers that hold the operands of the vertex; `ranges`: the rank's share of the iteration space,
+    /// by label. A recorder that only gathers has no task, so neither of them.
     recorder(program& into, std::size_t first_phase, int rank, const task* work = nullptr, std::size_t vertex = 0,
              std::vector<interval> ranges = {}, std::vector<buffer_id> operands = {})
         : program_(into),
@@ -84,8 +84,9 @@ public:
         return program_.add_buffer(std::move(region), element_bytes);
     }
 
-    /// A buffer for half a chunk of a k ring, which may lie in the output's own memory, as in the thesis, wherever its
-    /// halves are contiguous and large enough (buffer::lender): in role 0 in its second half, in role 1 in the first.
+    /// A buffer for half a chunk of a k ring. As in the thesis, it may lie in the output's memory (buffer::lender)
+    /// where the output's halves are contiguous and large enough: with role 0 in the second half, with role 1 in the
+    /// first.
     EINPARALLEL_INLINE buffer_id add_half(const replica_ring& ring, int role, const box& half, buffer_id output) {
         const std::size_t bytes = work_->output_bytes;
         const buffer_id half_buffer = program_.add_buffer(half, bytes);
@@ -105,9 +106,9 @@ public:
 
     step& behind(const step& now) { return at(now.phase + 1); }
 
-    /// Adds the call on those of the rank's own ranges that belong to a region of a tensor with these labels. Calls
-    /// that would change nothing are left out: no output element, or a contribution of no term to what is there
-    /// already.
+    /// Adds a call on the rank's ranges, restricted to `region`, which is a region of a tensor with these labels.
+    /// Leaves out calls that would change nothing: calls without output elements, and calls that combine no terms with
+    /// existing elements.
     EINPARALLEL_INLINE void contract(step& now, const std::vector<label_id>& labels, const box& region,
                                      buffer_id output, write_mode mode) const {
         std::vector<interval> own = ranges_;
@@ -127,8 +128,8 @@ public:
         }
     }
 
-    /// Adds the call of an einsum that reads at functions of labels: calls each of which finds what it reads of an
-    /// operand in one buffer.
+    /// Adds calls of an einsum that reads operands at functions of labels. The ranges are split so that each call finds
+    /// all that it reads of an operand in one buffer.
     EINPARALLEL_INLINE void contract_views(step& now, const std::vector<interval>& ranges, buffer_id output,
                                            write_mode mode) const {
         const einsum_form& form = work_->form;
@@ -138,7 +139,7 @@ public:
             const std::vector<buffer_id>& joined = program_[block].joins;
             return joined.empty() ? std::vector<buffer_id>{block} : joined;
         };
-        std::vector<boxed_read> boxed(2 * all.size());  // by read, and behind them where their conditions hold
+        std::vector<boxed_read> boxed(2 * all.size());  // by read: its boxes, and behind all of them, its conditions
         std::vector<const boxed_read*> reads(boxed.size());
         for (std::size_t number = 0; number < all.size(); ++number) {
             const affine_map& at = all[number]->at;
@@ -175,7 +176,7 @@ public:
             });
     }
 
-    /// Running sums: the last row of the block of a rank along their label.
+    /// For running sums: the last row, along their label, of the block of the rank at `distance`.
     EINPARALLEL_INLINE box last_row(const replica_ring& ranks, int distance) const {
         box row = share();
         interval& side = row.sides[summed_dimension()];
@@ -185,7 +186,7 @@ public:
     }
     EINPARALLEL_INLINE box share() const { return region_of(work_->form.output, ranges_); }
 
-    /// The sums of all own terms.
+    /// Writes the sums over all of the rank's own terms into buffer `row`: the last row of `block`.
     EINPARALLEL_INLINE void take_last(step& now, buffer_id row, buffer_id block) const {
         if (share().empty()) {
             add(now, blocks_.front(), row, ranges_, {}, write_mode::overwrite);
@@ -193,7 +194,7 @@ public:
             now.move(row, block, program_[row].region);
         }
     }
-    /// Adds what terms of a rank before are summed to, a row, to sums.
+    /// Adds the row in buffer `from`, a sum over terms of earlier ranks, to all sums in buffer `into`.
     EINPARALLEL_INLINE void add_terms(step& now, buffer_id from, buffer_id into, const box& /*region*/) const {
         const running_labels& running = work_->form.running;
         std::vector<interval> ranges = ranges_;
@@ -203,9 +204,9 @@ public:
         add(now, from, into, std::move(ranges), std::move(row), write_mode::combine);
     }
 
-    /// Every piece has a binomial tree over the ring, whose root is its owner. Calls
-    /// visit(step, piece, whether this rank owns it, peer, whether that is the lower end) for each edge that ends here;
-    /// the edges of level l span 2^l replicas.
+    /// Visits the tree edges of this rank. Every piece has a binomial tree over the ring, with its owner as root. Calls
+    /// visit(step, piece, owns, peer, below) for each edge between this rank and a `peer`: `owns` is true where this
+    /// rank owns the piece, `below` where the peer is the lower end. Edges of level l span 2^l replicas.
     void for_each_tree_edge(const replica_ring& ring, auto phase_of, auto visit) {
         for (int owner = 0; owner < ring.size(); ++owner) {
             const int number = (ring.self - owner + ring.size()) % ring.size();  // in the tree; the owner is 0
@@ -229,8 +230,9 @@ public:
         }
     }
 
-    /// The worker's side of master–worker: it contracts one slice while the next one comes and the one before goes
-    /// back. Two slices of every operand that has the label and of the output are alive at once.
+    /// Writes the worker's side of master–worker: the worker contracts one slice while it receives the next one and
+    /// sends back the output of the previous one. Two slices of the output, and of every operand that has the label,
+    /// are alive at once.
     EINPARALLEL_INLINE void work_for_master() {
         const task& work = *work_;
         buffer_id made = no_buffer;
@@ -260,8 +262,8 @@ public:
     }
 
 private:
-    /// Adds a call of running sums to a step: from the terms within `ranges`, which lie in buffer `from`, to all sums
-    /// in buffer `into`.
+    /// Adds a call of running sums to a step: it adds the terms within `ranges`, which lie in buffer `from`, to all
+    /// sums in buffer `into`.
     EINPARALLEL_INLINE void add(step& now, buffer_id from, buffer_id into, std::vector<interval> ranges, row_read row,
                                 write_mode mode) const {
         ranges[std::size_t(work_->form.running.sums)] = program_[into].region.sides[summed_dimension()];
@@ -270,7 +272,7 @@ private:
         }
     }
 
-    /// The dimension of the output along which sums run.
+    /// The dimension of the output that has the label of the running sums.
     EINPARALLEL_INLINE std::size_t summed_dimension() const {
         return std::size_t(find_in(work_->form.output, work_->form.running.sums) - work_->form.output.begin());
     }

@@ -9,16 +9,17 @@
 
 namespace einparallel {
 
-/// Appends to `of_rank` what `rank` does, in phase `first_phase`, to bring a tensor from one distribution to another.
-/// `resting` holds its box of `from`; returns the buffer with its box of `to`, which is `resting` itself, without a
-/// copy, where the box is the same on this rank. Messages go straight from who has to who wants, one per pair of ranks
-/// whose boxes meet: no element is sent that is not wanted. What stays is copied locally. A scatter from a root is the
-/// same thing, from held_by_one().
+/// Appends to `of_rank` the step of `rank`, in phase `first_phase`, that brings a tensor from one distribution to
+/// another. `resting` holds the rank's box of `from`. Returns the buffer with its box of `to`; this is `resting`
+/// itself, without a copy, where both boxes are equal. One message goes directly from owner to reader for each pair of
+/// ranks whose boxes meet, and it has only elements that the reader needs. Elements that stay on the rank are copied
+/// locally. A scatter from a root is a redistribution from held_by_one().
 EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to,
                                                      int rank, buffer_id resting, std::size_t first_phase);
 
-/// The same for what a rank reads at functions of labels, boxes that may overlap. What it has stays where it is; what
-/// it lacks, the halo, arrives in buffers beside that. Returns a buffer that joins these, or the only one.
+/// Like schedule_redistribution(), for a tensor that ranks read at functions of labels, in boxes that may overlap.
+/// Elements that the rank has stay in `resting`; the halo, which it lacks, is received into extra buffers. Returns a
+/// buffer that joins all these buffers, or the only one of them.
 EINPARALLEL_INLINE buffer_id schedule_halo(program& of_rank, const distribution& from, const distribution& to, int rank,
                                            buffer_id resting, std::size_t first_phase);
 

@@ -10,14 +10,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The output's block is cut into q chunks, each in two halves. Replica i starts with the chunk of its next neighbour;
-/// chunk c so starts at replica c-1 and ends, complete, at c. In phase s replica i computes half s mod 2 of chunk
-/// i+1+⌊s/2⌋ on top of the partial that arrived in phase s-1 (the first two start afresh), sends the half that it
-/// computed in phase s-1 to the previous replica and receives the half of phase s+1 from the next one: 2q phases and
-/// contractions, 2(q-1) transfers. The last two halves are the rank's own and land in `output`.
-/// Memory: three halves are alive at once (recv, comp, send). Roles rotate, so a half takes the buffer that the one
-/// three turns before has left: counted from the end, the second half of the output, the first half, and one extra
-/// buffer (recorder::add_half).
+/// Writes the k ring. The output's block is cut into q chunks of two halves each. Replica i starts with the chunk of
+/// its next neighbour; so chunk c starts at replica c-1 and ends, complete, at replica c. In phase s replica i adds its
+/// terms to half s mod 2 of chunk i+1+⌊s/2⌋, which arrived in phase s-1 (the first two halves start empty). It sends
+/// the half that it computed in phase s-1 to the previous replica, and receives the half for phase s+1 from the next
+/// one. This takes 2q phases and contractions and 2(q-1) transfers. The last two halves are the rank's own and are
+/// computed in `output`. Memory: three halves are alive at once, one each to receive, compute and send. Each half
+/// reuses the memory of the half three turns before. Counted from the end, these are the second half of the output, its
+/// first half, and one extra buffer (recorder::add_half).
 void ring_k(auto& sink, const task& work, buffer_id output) {
     const auto ring = sink.ring(work.output, work.output_bytes);
     const int last = 2 * ring.size() - 1;

@@ -11,10 +11,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// In phase t replica i contracts piece (i+t) mod q while it sends that same piece to the previous rank of the ring and
-/// receives the next one: q phases, q contractions and q-1 transfers of one piece. What it holds at rest is read only;
-/// of the pieces received two are alive at once. Pieces that are cut along a label of the output make a slice of it
-/// each; along another one the first overwrites the output (with nothing, if it has no element) and the others add.
+/// Writes the m/n ring. In phase t replica i contracts piece (i+t) mod q while it sends that same piece to the previous
+/// rank of the ring and receives the next one: q phases, q contractions and q-1 transfers of one piece. The rank's
+/// resting piece is only read; two received pieces are alive at once. Where the pieces are cut along a label of the
+/// output, each gives a slice of the output. Otherwise the first one overwrites the output (with the neutral element,
+/// if the piece is empty) and the others are combined with it.
 void ring_mn(auto& sink, const task& work, std::size_t travelling, buffer_id output) {
     const distribution& resting = work.operands[travelling];
     const auto ring = sink.ring(resting, work.operand_bytes[travelling]);

@@ -1,12 +1,13 @@
 #pragma once
-// What a schedule is written to. Each algorithm is written once, as a template over a sink: a recorder (recorder.ipp)
-// makes a rank's program of it, a counter (cost/traffic.ipp) the seconds of the rank with the largest share.
+// The sink to which a schedule is written. Each algorithm is written once, as a template over a sink: a recorder
+// (recorder.ipp) turns it into a rank's program, a counter (cost/traffic.ipp) into the seconds of the rank with the
+// largest share.
 //
 //     ring(distribution, bytes)          the sharers of a block, seen from one of them: size(), at(distance), piece(
 //                                        distance), half(distance, number), block()
 //     add(region, bytes), add_half(…)    a buffer for a region
 //     block(operand)                     the buffer in which calls find an operand
-//     calls_along(label, calls)          the vertex is computed in so many calls along a label
+//     calls_along(label, calls)          tells that the vertex is computed in `calls` calls along a label
 //     repeat(phase, first, end, body)    body(step, turn) for every turn, in phase + turn. Turns are alike: a counter
 //                                        looks at the first one and multiplies, so that a ring of 65,536 ranks takes no
 //                                        longer to count than one of two
@@ -25,13 +26,13 @@
 
 namespace einparallel {
 
-/// Phases from the first one of a vertex or a gathering to the first one of what follows it: nobody counts how many lie
-/// between.
+/// Distance from the first phase of a vertex or a gathering to the first phase of the next one. It is larger than any
+/// number of phases that one of them takes, so nobody has to count these.
 inline constexpr std::size_t phases_apart = std::size_t{1} << 34;
 
 namespace EINPARALLEL_DETAIL {
 
-/// The phases in which computing and reducing begin in a vertex's schedule; gathering begins in phase 0.
+/// The phases of a vertex's schedule in which computing and reducing begin. Gathering begins in phase 0.
 inline constexpr std::size_t compute_phase = phases_apart / 4;
 inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 

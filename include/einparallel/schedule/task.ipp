@@ -51,8 +51,8 @@ EINPARALLEL_INLINE distribution operand_distribution(const einsum_form& form, co
     return made;
 }
 
-/// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
-/// the dimension with the largest block.
+/// The outermost dimension for whose label `suits(label)` holds and along which the largest block has at least `pieces`
+/// elements. Otherwise the dimension with the largest block extent.
 std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks,
                        index pieces, auto suits) {
     const std::vector<index> bounds = bounds_of(labels, extents);
@@ -123,8 +123,8 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     int best = nothing_travels;
     double most = 0;
     const auto consider = [&](int tensor, const distribution& resting, std::size_t element_bytes, bool suits) {
-        // What each rank hands on: all but its piece of the largest block. Tensors without elements still travel if
-        // asked to: they compete with less than one byte.
+        // Each rank sends all of the largest block except its own piece. A tensor without elements still travels if it
+        // is asked to: it counts as half a byte.
         const double bytes =
             resting.largest_block() * (resting.replication() - 1) / resting.replication() * double(element_bytes) + 0.5;
         if (suits && resting.replication() > 1 && bytes > most) {

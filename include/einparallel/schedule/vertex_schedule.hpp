@@ -18,14 +18,15 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// True where the output's chunks really go round: they are asked to, and there are enough of them.
+/// True where the output's chunks go round a ring: the output travels, and there are enough chunks (k_ring_suits).
 EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 
-/// Output pieces that a k ring takes of a rank's memory: the piece and three halves, two of which lie in it where they
-/// are contiguous there.
+/// Memory of a k ring on one rank, in pieces of the output: the rank's piece and three halves. Two of the halves lie in
+/// the piece where its halves are contiguous.
 EINPARALLEL_INLINE double chunks_of_k_ring(const task& work);
 
-/// Writes what a rank does for a task; of master–worker, what the master does. `output`: for the rank's piece of it.
+/// Writes the schedule of one rank for a task; for master–worker, the schedule of the master. `output`: the buffer for
+/// the rank's piece of the output.
 void write_vertex(auto& sink, const task& work, buffer_id output) {
     if (work.travelling == all_travel) {
         feed_workers(sink, work, output);
@@ -60,18 +61,18 @@ void write_vertex(auto& sink, const task& work, buffer_id output) {
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Appends to `of_rank` the gathering of a tensor of which the rank has `piece`, from first_phase on; returns the
-/// buffer with its whole block, which task::held means.
+/// Appends to `of_rank` the gathering of a tensor, from phase `first_phase` on; `piece` holds the rank's piece. Returns
+/// the buffer with the whole block, for tasks that hold this operand (task::held).
 EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
                                                 buffer_id piece, std::size_t first_phase);
 
-/// Appends to `of_rank` what `rank` does for a task, from first_phase on.
-/// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r], or its whole
-/// block where the task holds it; it is read only. Returns the buffer that holds the rank's resting piece of the output
-/// when these phases are done. Ranks beyond the mesh do nothing and get an empty buffer. Messages: operands that do not
-/// travel are all-gathered at the same time; then a piece of the travelling tensor per phase; then, where the output
-/// is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share costs each of them (q-1)/q of
-/// the block whichever way it moves.
+/// Appends to `of_rank` the steps of `rank` for a task, from phase `first_phase` on.
+/// Buffer `operands[r]` holds the rank's resting piece of operand r (distribution work.operands[r]), or its whole block
+/// where the task holds the operand. These buffers are only read. Returns the buffer that holds the rank's resting
+/// piece of the output after these steps. A rank outside the mesh does nothing and gets an empty buffer. Messages: all
+/// operands that do not travel are all-gathered at the same time; then one piece of the travelling tensor moves per
+/// phase; then, where the output is Partial and did not travel, it is reduce-scattered. A tensor whose block q ranks
+/// share costs each of them (q-1)/q of the block, whichever way it moves.
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
                                              std::span<const buffer_id> operands, std::size_t first_phase);
 

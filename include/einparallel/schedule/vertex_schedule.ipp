@@ -21,7 +21,7 @@ EINPARALLEL_INLINE double chunks_of_k_ring(const task& work) {
     return halves_are_contiguous(work.output.held_by(0), *work.output.cut()) ? 1.5 : 2.5;
 }
 
-/// The share of the iteration space of `rank`, by label.
+/// The share of the iteration space that `rank` computes, by label.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     if (work.travelling == all_travel) {
         return fed_ranges(work, rank);

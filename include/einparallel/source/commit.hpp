@@ -1,5 +1,5 @@
 #pragma once
-// The commit and the options of the library: a unit of its own, so that a commit recompiles nothing else.
+// The commit and the options of the library. They are a separate unit, so that a commit recompiles nothing else.
 
 #include <einparallel/source/interface.hpp>
 

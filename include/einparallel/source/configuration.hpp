@@ -1,5 +1,5 @@
 #pragma once
-// What a unit was compiled with, in words.
+// A text that tells how a unit was compiled.
 
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-// A template argument for each of these: units with and without them have different functions.
+// Each of these is a template argument, so that units with and without MPI or CUDA have different functions.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
 #define EINPARALLEL_DETAIL_WITH_MPI true
 #else
@@ -34,16 +34,17 @@ namespace EINPARALLEL_DETAIL {
 /// The commit of the library, or "unknown".
 EINPARALLEL_INLINE std::string_view commit();
 
-/// What the library was compiled with: build type, flags and options, where CMake compiled it.
+/// The build options of the library: build type, flags and options where CMake compiled it, otherwise optimisation and
+/// instruction set.
 EINPARALLEL_INLINE std::string build_options();
 
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
 
-/// What to say in a report: version, commit and options, compiler, MPI, CUDA, BLAS, instruction sets and threads, of
-/// the unit that calls it, and of the compiled library where the unit uses one. Prints nothing, sends nothing, and may
-/// be called before MPI_Init.
+/// A text for bug reports: version, commit, options, compiler, MPI, CUDA, BLAS, instruction sets and threads, of the
+/// unit that calls it, and of the compiled library where the unit uses one. Prints and sends nothing, and may be called
+/// before MPI_Init.
 template <bool WithMpi = EINPARALLEL_DETAIL_WITH_MPI, bool WithCuda = EINPARALLEL_DETAIL_WITH_CUDA>
 [[nodiscard]] std::string configuration() {
     std::string text = "einparallel ";

@@ -1,6 +1,5 @@
 #pragma once
-// The compiled library in one unit, but for runs over MPI: for a file of the user's that includes this and nothing
-// else.
+// The compiled library in one unit, without runs over MPI. A file of the user includes this header and nothing else.
 
 #if defined(EINPARALLEL_VERSION) && !defined(EINPARALLEL_COMPILED)
 #error "einparallel/source/core.hpp: einparallel.hpp was included before it, header-only"
@@ -8,7 +7,7 @@
 #if !defined(EINPARALLEL_COMPILED)
 #define EINPARALLEL_COMPILED 1
 #endif
-// Whatever the flags say: a program that does not run links this without MPI.
+// Without MPI, whatever the flags are: a program without runs links this without MPI.
 #undef EINPARALLEL_HAS_MPI
 
 #include <einparallel/source/commit.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-// Runs on CUDA devices, of the compiled library: for a file of the user's that includes this and links CUDA's runtime
-// and cuBLAS. The kernels are device.hpp's, which nvcc compiles.
+// The part of the compiled library for runs on CUDA devices. A file of the user includes this header; it is linked with
+// CUDA's runtime and cuBLAS. The kernels are in device.hpp, which nvcc compiles.
 
 #include <einparallel/notation/compiled.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The kernels on device memory: for a unit that nvcc compiles. What calls them is in cuda.hpp.
+// The kernels on device memory, for a unit that nvcc compiles. Their callers are in cuda.hpp.
 
 #include <einparallel/device/start.ipp>
 

@@ -1,12 +1,13 @@
 #pragma once
-// What units see of a compiled library, before what only the library sees: a shared one exports the former alone.
+// The declarations that units see of a compiled library, included before those that only the library sees. A shared
+// library exports only the former.
 
 #include <einparallel/notation/compiled.hpp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 #pragma GCC visibility push(default)
 #include <einparallel.hpp>
-// What runs call of core besides.
+// Further functions of core that runs call.
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/io/text.hpp>
 #include <einparallel/kernel/copy.hpp>
@@ -18,7 +19,7 @@
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
-// What runs on devices call of runs over MPI besides.
+// Further functions of runs over MPI that runs on devices call.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
 #include <einparallel/run/agreement.hpp>
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-// The local work, but for the products of each element type.
+// The local work, without the products of each element type.
 
 #include <einparallel/source/interface.hpp>
 

@@ -1,7 +1,8 @@
 #pragma once
-// What other headers made macros of (Qt, X11, Windows, macOS, C's complex.h, g++ itself with -std=gnu++20) are names in
-// the library: the umbrella begins with this header and ends with macros_back.hpp, which gives the macros back. And a
-// unit that asks for warnings which the library's style does not keep has those of its own lines.
+// Other headers (Qt, X11, Windows, macOS, C's complex.h, and g++ itself with -std=gnu++20) define macros whose names
+// the library uses for itself. So einparallel.hpp begins with this header, which removes these macros, and ends with
+// macros_back.hpp, which restores them. A unit with warnings that the library's style does not keep then gets them for
+// its own lines only.
 
 #pragma push_macro("min")
 #undef min
@@ -60,7 +61,7 @@
 #pragma push_macro("False")
 #undef False
 
-// The single letters of numerical programs, and common words.
+// Single letters that numerical programs use, and common words.
 #pragma push_macro("A")
 #undef A
 #pragma push_macro("B")

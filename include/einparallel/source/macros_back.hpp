@@ -1,5 +1,5 @@
 #pragma once
-// The end of what macros_away.hpp begins.
+// Restores the macros that macros_away.hpp removes.
 
 #include <einparallel/source/macros_away.hpp>
 

@@ -1,5 +1,6 @@
 #pragma once
-// Runs over MPI, of the compiled library: for a file of the user's that includes this, before or after core.hpp.
+// The part of the compiled library for runs over MPI. A file of the user includes this header, before or after
+// core.hpp.
 
 #if defined(EINPARALLEL_VERSION) && !defined(EINPARALLEL_COMPILED)
 #error "einparallel/source/mpi.hpp: einparallel.hpp was included before it, header-only"

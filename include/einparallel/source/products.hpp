@@ -20,7 +20,8 @@ row_function prepared_row_function() {
     return made_row_function<Numbers, Function, Out, In...>();
 }
 
-/// The rows of a real type T that the compiled library has: whose address is taken is compiled.
+/// The row functions of a real type T that the compiled library has. Taking their addresses makes the compiler
+/// instantiate them.
 template <class T>
 std::vector<row_function (*)()> prepared_rows() {
     std::vector<row_function (*)()> all;
@@ -52,7 +53,7 @@ std::vector<row_function (*)()> prepared_rows() {
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-/// What the compiled library instantiates of products for an element type T, and of softmax for a real one.
+/// The instantiations of products for an element type T, and of softmax for a real T, in the compiled library.
 #define EINPARALLEL_DETAIL_PRODUCTS(T)                                                         \
     template void contract_product<T>(const block_call&, T);                                   \
     template void run_product<T, 1>(const product_form&, std::span<strided_block>, T, growth); \
