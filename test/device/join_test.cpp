@@ -286,13 +286,6 @@ op_program random_program(random_source& random, std::size_t operands) {
             made.call({code}, from.kind == 'c' ? real : from, type, std::span(arguments).first(1));
             continue;
         }
-        const bool compares = code >= op_code::less && code <= op_code::not_equal;
-        const bool ordered = compares && code < op_code::equal;
-        const bool fractions = (code >= op_code::exp && code <= op_code::gelu) || code == op_code::power ||
-                               code == op_code::angle || code == op_code::shifted_exponential;
-        const bool reals = code == op_code::erf || code == op_code::gelu || code == op_code::angle;
-        const bool unordered = code == op_code::floor || code == op_code::round || code == op_code::sign ||
-                               code == op_code::relu || code == op_code::larger || code == op_code::smaller || ordered;
         // Arguments that are fractions are not cast to integers: what is beyond their range has no meaning.
         bool narrows = type.kind != 'f' && type.kind != 'c' && type.kind != 'b';
         bool fraction_in = false;
@@ -300,12 +293,10 @@ op_program random_program(random_source& random, std::size_t operands) {
             const char kind = made.instructions()[arguments[place]].kind;
             fraction_in = fraction_in || kind == 'f' || kind == 'c';
         }
-        if ((narrows && fraction_in) || (fractions && type.kind != 'f' && type.kind != 'c') ||
-            (reals && type.kind != 'f') || (unordered && type.kind == 'c') ||
-            (type.kind == 'b' && (code == op_code::negate || code == op_code::subtract))) {
+        if ((narrows && fraction_in) || !detail::computes_in(code, type)) {
             continue;
         }
-        made.call({code}, compares ? element_type_of<bool>() : type, type,
+        made.call({code}, detail::compares(code) ? element_type_of<bool>() : type, type,
                   std::span(arguments).first(static_cast<std::size_t>(arity)));
     }
     const element_type last = made.type();

@@ -1,5 +1,6 @@
 // Op programs: random expressions by the interpreter and by the functors, as text and back, and as formulas.
 
+#include "../support/functors.hpp"
 #include "../support/json.hpp"
 #include "../support/op_evaluate.hpp"
 
@@ -96,34 +97,9 @@ bool agree(const T& a, const T& b) {
     }
 }
 
-/// Functors of one element, of two, and what they take besides real floating-point numbers.
-template <class F, bool Complex, bool Bool = true>
-struct taken_by {
-    using functor = F;
-    template <class... T>
-    static constexpr bool fits = (Complex || !(is_any_complex<T> || ...)) &&
-                                 (Bool || !(std::is_same_v<T, bool> && ...));
-};
-template <class F>
-struct taken_by_integers {
-    using functor = F;
-    template <class... T>
-    static constexpr bool fits = (std::is_integral_v<T> && ...);
-};
-using maps =
-    std::tuple<taken_by<negate, true>, taken_by<absolute, true>, taken_by<conjugate, true>,
-               taken_by<floor_function, false>, taken_by<round_function, false>, taken_by<sign_function, false>,
-               taken_by<relu_function, false>, taken_by<exp_function, true>, taken_by<log_function, true>,
-               taken_by<expm1_function, false>, taken_by<log1p_function, false>, taken_by<sqrt_function, true>,
-               taken_by<tanh_function, true>, taken_by<sin_function, true>, taken_by<cos_function, true>,
-               taken_by<tan_function, true>, taken_by<erf_function, false>, taken_by<sigmoid_function, true>,
-               taken_by<silu_function, true>, taken_by<gelu_function, false>, taken_by<unchanged, true>>;
-using joins =
-    std::tuple<taken_by<plus, true>, taken_by<minus, true>, taken_by<times, true>, taken_by<over, true, false>,
-               taken_by<larger, false>, taken_by<smaller, false>, taken_by_integers<modulo>, taken_by<power, true>,
-               taken_by<atan2_function, false>, taken_by<logaddexp_function, false>, taken_by<less, false>,
-               taken_by<less_equal, false>, taken_by<greater, false>, taken_by<greater_equal, false>,
-               taken_by<equal, true>, taken_by<not_equal, true>>;
+/// Functors of one element, and of two.
+using maps = decltype(std::tuple_cat(testing::functors_of<1>(), std::tuple<unchanged>()));
+using joins = testing::functors_of<2>;
 
 /// Calls visit(std::type_identity<element number `which`>).
 template <class List, class Visit>
@@ -143,7 +119,7 @@ public:
             operands_.push_back({static_cast<op_register>(operand), values()});
             types.push_back(type_of(operands_.back().values));
         }
-        program = op_program(static_cast<reduction>(1 + random_() % 4), types);
+        program = op_program(static_cast<reduction>(1 + random_() % (reductions.size() - 1)), types);
         result = tree(5);
         std::visit(
             [&]<class T>(const values_of<T>& x) {  // the last register is the result
@@ -252,9 +228,9 @@ private:
         if (kind < 8) {
             std::visit(
                 [&]<class A>(const values_of<A>& x) {
-                    with_one_of<maps>(random_() % std::tuple_size_v<maps>, [&]<class By>(std::type_identity<By>) {
-                        if constexpr (By::template fits<A>) {
-                            made = called<typename By::functor, A>({}, {a.at}, x);
+                    with_one_of<maps>(random_() % std::tuple_size_v<maps>, [&]<class F>(std::type_identity<F>) {
+                        if constexpr (testing::takes<F, A>) {
+                            made = called<F, A>({}, {a.at}, x);
                         }
                     });
                 },
@@ -300,9 +276,8 @@ private:
             [&]<class B>(const values_of<B>& y) {
                 if constexpr (std::is_same_v<A, B> || is_among<B, float, double, std::complex<double>, bool, int,
                                                                std::uint8_t, std::uint64_t>) {
-                    with_one_of<joins>(random_() % std::tuple_size_v<joins>, [&]<class By>(std::type_identity<By>) {
-                        using F = typename By::functor;
-                        if constexpr (By::template fits<A, B>) {
+                    with_one_of<joins>(random_() % std::tuple_size_v<joins>, [&]<class F>(std::type_identity<F>) {
+                        if constexpr (testing::takes<F, A, B>) {
                             made = called<F, A, B>({}, {left, b.at}, x, y);
                         }
                     });
@@ -381,18 +356,11 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
             continue;
         }
         CAPTURE(static_cast<int>(code));
-        const bool of_fractions = (code >= op_code::exp && code <= op_code::gelu) || code == op_code::power ||
-                                  code == op_code::shifted_exponential || code == op_code::angle;
-        const bool of_reals = code == op_code::erf || code == op_code::gelu || code == op_code::angle ||
-                              code == op_code::expm1 || code == op_code::log1p || code == op_code::logaddexp;
-        const bool ordered = (code >= op_code::floor && code <= op_code::relu) || code == op_code::larger ||
-                             code == op_code::smaller || code == op_code::position ||
-                             (code >= op_code::less && code <= op_code::greater_equal);
-        const bool no_bool = code == op_code::negate || code == op_code::subtract || code == op_code::divide;
-        const std::size_t types = code == op_code::remainder ? 9
-                                  : of_reals                 ? 2
-                                  : of_fractions             ? 4
-                                                             : 13 - (ordered ? 2 : 0) - (no_bool ? 1 : 0);
+        std::size_t types = 0;
+        [&]<class... T>(std::type_identity<std::tuple<T...>> /*all*/) {
+            types = (std::size_t{computes_in(code, element_type_of<T>())} + ...);
+        }(std::type_identity<all_types>());
+        types -= code == op_code::divide ? 1 : 0;  // no bool by a bool
         CHECK(seen[code].size() == types);
         missing += seen[code].size() < types ? 1 : 0;
     }

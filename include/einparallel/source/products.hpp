@@ -39,11 +39,16 @@ std::vector<row_function (*)()> prepared_rows() {
             of_two(functor);
         }
     };
+    const auto of_reduction = [&]<class Reduce>(std::type_identity<Reduce> reduce) {
+        if constexpr (Reduction<Reduce, T>) {
+            of_two(reduce);
+        }
+    };
     [&]<class... Function>(type_list<Function...> /*functors*/) {
         (of_any(std::type_identity<Function>()), ...);
     }(op_functors());
     [&]<class... Reduce>(type_list<Reduce...> /*reductions*/) {
-        (of_two(std::type_identity<Reduce>()), ...);
+        (of_reduction(std::type_identity<Reduce>()), ...);
     }(reduction_functors());
     add(&prepared_row_function<0, unchanged, T, T>, &prepared_row_function<0, converted_to<T>, T, T>);
     add(&prepared_row_function<0, choice, T, bool, T, T>, &prepared_row_function<2, choice, T, bool, T, T>,
