@@ -113,7 +113,7 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good), ep::bind(other, good)); }) ==
           "run: a value is bound to 'W', which is no placeholder of this plan");
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, last ? short_one : good)); }) ==
-          "run: the value bound to placeholder 'X' has other elements or extents: f8, 4 x 5, the placeholder has f8, 4 "
+          "run: the value bound to placeholder 'X' does not fit: the value has f8, 4 x 5; the placeholder has f8, 4 "
           "x 6" +
               on_last);
     CHECK(sentence_of([&] { last ? ep::execute(plan, world) : ep::execute(plan, world, ep::bind(X, good)); }) ==
@@ -121,7 +121,7 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     ep::binding wrong_type = ep::bind(X, good);
     wrong_type.value->element = ep::element_type_of<float>();
     CHECK(sentence_of([&] { ep::execute(plan, world, wrong_type); }) ==
-          "run: the value bound to placeholder 'X' has other elements or extents: f4, 4 x 6, the placeholder has f8, 4 "
+          "run: the value bound to placeholder 'X' does not fit: the value has f4, 4 x 6; the placeholder has f8, 4 "
           "x 6");
 
     // An array here, a distributed tensor there: refused before anybody waits for a message.

@@ -102,7 +102,7 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
         CHECK((lines[row].find(" * ") < 10) == shown.vertices()[row - 2].lasts);
     }
     CHECK(table.find("mn holds sum") != std::string::npos);
-    CHECK(lines.back().starts_with("note: * is brought or computed in the first of 10 runs"));
+    CHECK(lines.back().starts_with("note: * is read or computed in the first of 10 runs only"));
     // The inputs are read by what is computed once alone: nothing but the blocks of the sum stays.
     CHECK(room_of(shown.program_of(0)).kept.bytes == 64 * 32 * 8);
     const json read = json::parse(shown.to_json());

@@ -198,9 +198,10 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                 ++kept;
             } catch (const error& refused) {
                 const std::string sentence = refused.what();
-                CHECK(sentence.find(" bytes on a rank in the smallest plan found, with all that is held beside it; "
-                                    "options.memory_limit is " +
-                                    std::to_string(limit)) != std::string::npos);
+                CHECK(
+                    sentence.find(" bytes on a rank in the smallest plan found (all that the rank holds at that time); "
+                                  "options.memory_limit is " +
+                                  std::to_string(limit)) != std::string::npos);
                 limited.memory_limit = std::stoull(sentence.substr(sentence.find(" needs ") + 7));
                 CHECK_NOTHROW(static_cast<void>(decompose_vertices(limited, {chain})));  // what it needs is enough
                 --limited.memory_limit;                                                  // and no search finds less
@@ -213,7 +214,8 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     }
     const auto needs = [](const std::string& name, int needed) {
         return "decompose: " + name + " needs " + std::to_string(needed) +
-               " bytes on a rank in the smallest plan found, with all that is held beside it; options.memory_limit is "
+               " bytes on a rank in the smallest plan found (all that the rank holds at that time); "
+               "options.memory_limit is "
                "1";
     };
     const options tight{.processes = 2, .memory_limit = 1};
@@ -226,8 +228,8 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         each->element = {'i', 1};
     }
     check_refused({.memory_limit = 16}, {bytes},
-                  "decompose: v2 needs 129 bytes on a rank in the smallest plan found, with all that is "
-                  "held beside it; options.memory_limit is 16");
+                  "decompose: v2 needs 129 bytes on a rank in the smallest plan found (all that the rank holds at "
+                  "that time); options.memory_limit is 16");
 }
 
 TEST_CASE("a limit below everything is refused, also where what is kept over runs depends on the limit") {

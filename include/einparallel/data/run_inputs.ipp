@@ -179,8 +179,8 @@ private:
                 {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
         if (given->element != input.element || given->bounds != input.bounds) {
             require(false, who,
-                    {"has other elements or extents: ", shape_text(given->element, given->bounds),
-                     ", the placeholder has ", shape_text(input.element, input.bounds)});
+                    {"does not fit: the value has ", shape_text(given->element, given->bounds),
+                     "; the placeholder has ", shape_text(input.element, input.bounds)});
         }
         const int processes = call_.asked.processes();
         require(value.holders() <= processes, who,

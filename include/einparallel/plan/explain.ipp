@@ -121,9 +121,9 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
         note(each.fell_back, {name, " falls back to the automatic choice, algorithm ", name_for(asked.algorithm),
                               " has no label to cut there"});
     }
-    note(any_in(shown.vertices(), &planned_vertex::lasts),
-         {"* is brought or computed in the first of ", asked.runs,
-          " runs, and what the others read of it is kept, in whole blocks where a vertex holds it"});
+    note(any_in(shown.vertices(), &planned_vertex::lasts), {"* is read or computed in the first of ", asked.runs,
+                                                            " runs only, and each rank keeps the parts that later runs "
+                                                            "need (whole blocks where the algorithm says holds)"});
     written += idle_text(shown);
     const double cost = shown.objective_cost();
     const double least = shown.lower_bound().value_or(cost);

@@ -131,7 +131,7 @@ namespace einparallel {
 ///         held                  numbers of the operands whose whole blocks are gathered before and kept: once for all
 ///                               vertices that hold them, or in the first run
 ///         bytes_again, seconds_again      of each run after the first
-///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)
+///         lasts                 true where the tensor is read or computed in the first run and kept (inputs too)
 EINPARALLEL_SELDOM std::string plan::to_json() const {
     const plan_statistics statistics = statistics_of(*this);
     detail::json_writer json;

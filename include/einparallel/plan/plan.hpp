@@ -56,7 +56,7 @@ struct planned_vertex {
     double repartition = 0;  ///< numbers moved by repartition, summed over operands
     std::size_t bytes = 0;   ///< bytes that all ranks together send for it, including redistribution of its operands
     double seconds = 0;      ///< seconds by the time model, including redistribution of its operands
-    bool lasts = false;  ///< its tensor is brought or computed in the first run and kept for later runs (options.runs)
+    bool lasts = false;      ///< its tensor is read or computed in the first run and kept for later runs (options.runs)
     std::size_t bytes_again = 0;  ///< `bytes` in each later run
     double seconds_again = 0;     ///< `seconds` in each later run
     double numbers_again = 0;     ///< numbers moved in each later run by join, aggregation and repartition
@@ -214,7 +214,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown);
 /// (moved); the most bytes that rank 0 holds meanwhile (held); seconds by the time model; and for contractions the
 /// bytes sent, divided by the least possible (/bound). Under the paper's objective there is also its cost in numbers.
 /// Where three or more equal layers follow each other, the first is shown with their number (× 78). Where the plan is
-/// for many runs, the columns are those of the first run, and * marks tensors that are brought or computed there for
+/// for many runs, the columns are those of the first run, and * marks tensors that are read or computed there for
 /// all runs. Lines for everything out of the ordinary follow.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
