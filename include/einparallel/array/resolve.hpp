@@ -81,10 +81,10 @@ struct statement_read {
 };
 
 /// Writes the extents of a statement's labels to `extents`, by label id. A label that is an index by itself has the
-/// extent of the dimension. A label that is only in functions has the largest extent with which no index lies outside;
-/// so has a label of an operand that is also read at functions of it. Returns what is wrong, else an empty text: two
-/// extents of a label, an extent that nothing gives, or an index outside. The text names the label or the operand, the
-/// index and the extents.
+/// extent of the dimension, unless the same tensor is also read at a function of the label, as in A(i) + A(i + 1). A
+/// label that has no extent by this rule gets the largest one with which no index lies outside. Returns what is wrong,
+/// else an empty text: two extents of a label, an extent that nothing gives, or an index outside. The text names the
+/// label or the operand, the index and the extents.
 EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> names,
                                             std::span<const statement_read> operands, std::span<index> extents);
 

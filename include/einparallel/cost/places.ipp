@@ -120,8 +120,9 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
     return number;
 }
 
-/// The traffic by the boxes of `most` ranks, or of more where that is known. The first look at binary places returns
-/// their closed form, which is not kept: to look it up would not be faster.
+/// The traffic from one place to another: by the closed form where both places are even, else by the boxes of `most`
+/// ranks, or of more where such a count is kept. Between binary places over many ranks the closed form is the first
+/// estimate. It is not kept: to look it up would not be faster.
 EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
     if (from == to || from < 0 || to < 0) {
         return {{}, every_rank};

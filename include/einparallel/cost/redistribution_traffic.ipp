@@ -124,8 +124,8 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     return moving;
 }
 
-/// The cells of ranks at a valid place, one interval per dimension: of all `ranks`, or of `most` that are spread over
-/// them.
+/// What each rank has of a tensor at a valid place: rank by rank, one interval per dimension. Lists the ranks from 0 to
+/// `ranks` - 1, or, where these are more than `most`, a sample of `most` of them.
 EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, int most) {
     const int tried = std::min(ranks, most);
     const auto [known, fresh] = of.cells.try_emplace({ranks, tried});

@@ -58,8 +58,9 @@ struct row_program {
     /// elements of the same size.
     EINPARALLEL_INLINE row_name push(row_call call, const row_name* arguments, std::size_t count, std::size_t bytes,
                                      unsigned kept = 0);
-    /// Adds arithmetic of floats (`bytes` = 4) or doubles (8). It becomes a link of the chain in the step before, where
-    /// that made exactly one of the arguments, which is not kept. `alone`: the function of this arithmetic by itself.
+    /// Adds an operation on two arguments, floats (`bytes` = 4) or doubles (8). If the step before is a chain, and its
+    /// result is exactly one of the arguments and not in `kept`, the operation becomes a link of that chain. Otherwise
+    /// it begins a chain. `alone`: the function of this operation by itself.
     EINPARALLEL_INLINE row_name push_arithmetic(op_code code, row_function alone, const row_name* arguments,
                                                 std::size_t bytes, unsigned kept = 0);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes) {

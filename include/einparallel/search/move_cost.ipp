@@ -54,10 +54,11 @@ class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
-    /// The cost of bringing the tensor from one place to all places that its users want. Under bytes and time each
-    /// place counts once. Under paper, which knows no places, every reading counts by the paper's formula. Blocks that
-    /// are gathered once are charged in equal shares to all readers that may hold them. The shares of readers that do
-    /// not hold them are added here. With at_least, readers whose state is not known count as holding them.
+    /// The cost of bringing the tensor from one place to all places that its users want. The objectives bytes and time
+    /// count each place once. The objective paper knows no places: it counts every reading by the paper's formula.
+    /// Blocks that several readers may hold are gathered once. The cost of the state of each reader that holds them
+    /// includes an equal share; this function adds the shares of the other readers. With at_least, readers whose state
+    /// is not known count as holding them.
     EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;

@@ -151,8 +151,8 @@ EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, 
     }
 }
 
-/// Adds the family of vectors with which a vertex reads some operands in `sums.summands` summands, leaves its sum
-/// pending, or both.
+/// Adds the family of partition vectors for a vertex with these pending sums. Such a vertex reads some operands as
+/// `sums.summands` summands that are not added up yet, or leaves its own output as summands for its readers, or both.
 EINPARALLEL_INLINE void add_pending_family(const pending_sums& sums, const options& asked, vertex_cuts& into) {
     partition_family made = into.families.front();
     made.sums = sums;

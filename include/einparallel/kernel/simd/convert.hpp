@@ -15,8 +15,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// True where elements of type From are converted to another type T, which has every value of From: for integers,
-/// modulo 2ⁿ.
+/// True where convert_row() converts elements of type From to another type T. Integers are converted to integers that
+/// have at least as many bits; -1 becomes the largest number where T is unsigned. Other elements are converted where T
+/// is the common type of both (arithmetic_t), as from float to double.
 template <class From, class T>
 inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_v<From> && std::is_integral_v<T>
                                                                    ? sizeof(From) <= sizeof(T)
