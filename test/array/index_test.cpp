@@ -541,7 +541,7 @@ TEST_CASE("arrays one behind the other") {
     CHECK(sentence_of([&] { static_cast<void>(ep::concatenate(1, A, A, B)); }) ==
           "ep::concatenate: extents 2 and 3 of dimension 0 differ");
     CHECK(sentence_of([&] { static_cast<void>(ep::concatenate(2, A, B)); }) ==
-          "ep::concatenate: there is no dimension 2 of 2");
+          "ep::concatenate: there is no dimension 2, the tensors have 2 dimensions, numbered from 0");
 }
 
 TEST_CASE("extents come from a std::array of any integers") {

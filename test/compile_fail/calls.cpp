@@ -50,7 +50,7 @@ void array_among_outputs() {
 void output_with_labels() {
     ep::distributed<double, 2> d = ep::evaluate(world(), Z(i, k));
 }
-// ERROR ONLY ep::results: an output is printed
+// ERROR ONLY ep::results: print one output
 void printed_results(std::ostream& there, const ep::results& all) {
     there << all;
 }

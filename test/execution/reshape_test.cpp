@@ -305,7 +305,8 @@ TEST_CASE("what has no such shape is one sentence at decompose") {
     CHECK(said(ep::slice(X, {0, 1}, {4, 7})) ==
           "decompose: ep::slice: dimension 1 from 1 to 7 is not inside the extent 6");
     CHECK(said(ep::concatenate(1, X, X, Y)) == "decompose: ep::concatenate: extents 4 and 5 of dimension 0 differ");
-    CHECK(said(ep::concatenate(2, X, Y)) == "decompose: ep::concatenate: there is no dimension 2 of 2");
+    CHECK(said(ep::concatenate(2, X, Y)) ==
+          "decompose: ep::concatenate: there is no dimension 2, the tensors have 2 dimensions, numbered from 0");
     CHECK(said(ep::padded(X, {0, -1}, {0, 0}, 0.0)) ==
           "decompose: ep::padded: the number of elements before or after is negative");
     CHECK(said(ep::slice(ep::reshape(nothing, {2, 3}), {0, 0}, {1, 1})) ==

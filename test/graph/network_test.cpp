@@ -168,7 +168,7 @@ TEST_CASE("a result is assigned to an array of its rank, and moves") {
     CHECK(sentence([&] { C = ep::einsum("ij,jk->i", A, B); }) ==
           "ep::unranked: a result of rank 1 is assigned to one of rank 2");
     CHECK(sentence([&] { ep::tensor<double, 2> Z = ep::einsum("ij,jk->ik", A, B); }) ==
-          "ep::unranked: a computed result is assigned to an ep::array");
+          "ep::unranked: this result was computed, not recorded: assign it to an ep::array");
 }
 
 TEST_CASE("networks") {
@@ -296,7 +296,7 @@ TEST_CASE("on tensors the vertices of einsum<...> are recorded") {
           "decompose: einsum ij,kj->ik: label j has extent 5 in operand 1 (placeholder) and 6 in operand 2 "
           "(placeholder)");
     CHECK(sentence([&] { const ep::array<double, 2> C = ep::einsum("ij->ji", X); }) ==
-          "ep::unranked: a recorded result is assigned to an ep::tensor");
+          "ep::unranked: this result was recorded, not computed: assign it to an ep::tensor");
     const ep::tensor<float, 2> F = ep::placeholder<float>({6, 2});
     const ep::tensor<double, 2> mixed = ep::einsum("ij,jk->ik", Y, F);
     CHECK(mixed.extents() == std::vector<ep::index>{5, 2});

@@ -208,8 +208,8 @@ TEST_CASE_FIXTURE(product_and_sum, "no communication here, or a sentence why not
     CHECK(vertex_named(planned(), "Z").work.ranks.size() == 1);  // no label is in A, B and Z
     Z.pinned({{"i", 2}});
     CHECK(refusal() ==
-          "decompose: Z (ij,jk->ik) is to run without communication, but is pinned along label i, which not all of "
-          "its operands have");
+          "decompose: Z (ij,jk->ik) is to run without communication, but is pinned along label i, and not all "
+          "of its operands have this label");
     Z.pinned({});
     CHECK(refusal({.processes = 4, .algorithm = ep::algorithm::mn}) ==
           "decompose: Z (ij,jk->ik) is to run without communication, options.algorithm is mn");

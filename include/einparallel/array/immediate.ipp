@@ -88,7 +88,9 @@ EINPARALLEL_INLINE void check_leaf(const strided_block& output, const statement_
     check_readable(leaf.block);
     require((leaf.in_place && is_read_in_place(output, leaf.block)) || !overlap(output, leaf.block),
             {"einsum: the output shares elements with an operand",
-             leaf.in_place ? " that is not read element for element where it is written" : "",
+             leaf.in_place
+                 ? ", and elements of the output need other elements of this operand than the one in their own place"
+                 : "",
              ": give the result memory of its own"});
 }
 

@@ -102,7 +102,8 @@ std::array<index, Rank> sliced_extents(const std::array<index, Rank>& extents, c
 template <std::size_t Rank>
 std::array<index, Rank> append_extents(std::array<index, Rank>& all, std::size_t dimension,
                                        const std::array<index, Rank>& next, bool is_first) {
-    require(dimension < Rank, {"ep::concatenate: there is no dimension ", dimension, " of ", Rank});
+    require(dimension < Rank, {"ep::concatenate: there is no dimension ", dimension, ", the tensors have ", Rank,
+                               " dimensions, numbered from 0"});
     for (std::size_t each = 0; each < Rank; ++each) {
         require(is_first || each == dimension || next[each] == all[each],
                 {"ep::concatenate: extents ", all[each], " and ", next[each], " of dimension ", each, " differ"});

@@ -21,7 +21,7 @@ namespace detail {
 
 template <class Stream>
 struct printed_results : refused {
-    static_assert(fits<Stream>, "ep::results: an output is printed, std::cout << results.get(Z)");
+    static_assert(fits<Stream>, "ep::results: print one output, not all results: std::cout << results.get(Z)");
     const printed_results& operator<<(const auto& /*next*/) const;
 };
 

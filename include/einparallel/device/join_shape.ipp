@@ -66,7 +66,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     const auto instructions = program.instructions();
     const std::size_t operands = program.operand_count();
     if (program.is_opaque()) {
-        refuse({"device: only the unit that recorded this functor can call it: ", program.formula()});
+        refuse({"device: this functor can be called only by the source file that recorded it: ", program.formula()});
     }
     constexpr std::size_t most = cell_program<1>::most_instructions;
     if (operands > launch::most_operands || instructions.size() - operands > most) {

@@ -29,9 +29,9 @@ EINPARALLEL_SELDOM std::shared_ptr<unranked_result> new_result(std::vector<index
 }
 
 EINPARALLEL_SELDOM void check_assigned(const unranked_result& made, std::size_t rank, bool to_array) {
-    expect(to_array == (made.node == nullptr), to_array
-                                                   ? "ep::unranked: a recorded result is assigned to an ep::tensor"
-                                                   : "ep::unranked: a computed result is assigned to an ep::array");
+    expect(to_array == (made.node == nullptr),
+           to_array ? "ep::unranked: this result was recorded, not computed: assign it to an ep::tensor"
+                    : "ep::unranked: this result was computed, not recorded: assign it to an ep::array");
     expect(made.extents.size() == rank, "ep::unranked: a result of rank " + std::to_string(made.extents.size()) +
                                             " is assigned to one of rank " + std::to_string(rank));
 }

@@ -64,9 +64,9 @@ inline constexpr bool writes_section = reads_section<Rank, Indices...> && !(Data
 template <class... Right>
 struct assigned_section : refused {
     static_assert(fits<Right...>,
-                  "einsum: this part of a tensor cannot be assigned to: the tensor is const, or a function of labels "
-                  "stands beside an index that is data; parts of arrays can be assigned to, and elements that data "
-                  "alone name, as in H(token(i)) += x(i)");
+                  "einsum: this part of a tensor cannot be assigned to: the tensor is const, or its indices mix data "
+                  "and functions of labels; indices may be data and plain labels, as in H(token(i)) += x(i), or labels "
+                  "and functions of them; parts of arrays can be assigned to");
 };
 template <class Leaf>
 struct section_of_tensor : Leaf {

@@ -77,7 +77,7 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
             {who, "is pinned along ", along, ", which options.algorithm ", name_for(asked.algorithm), " does not cut"});
         require(!pinned.constraints.without_communication || pinned.form.class_of(label) == label_class::c,
                 {who, "is to run without communication, but is pinned along ", along,
-                 ", which not all of its operands have"});
+                 ", and not all of its operands have this label"});
     }
 }
 
@@ -122,7 +122,7 @@ EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const pla
     for (const mesh_axis& axis : each.work.ranks.axes) {
         if (form.class_of(axis.label) != label_class::c) {
             return "label " + form.names[std::size_t(axis.label)] +
-                   " is cut, which not all of its operands and its result have";
+                   " is cut, but not all operands and the result have it";
         }
     }
     for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {

@@ -54,10 +54,10 @@ row_call call_of(const Function& function) {
         made.derivative = [](const void* functor, std::size_t argument) {
             derived_call derived;
             const auto keep = [&]<class Derived>(Derived of) {
-                static_assert(
-                    std::is_invocable_v<const Derived&, T...>,
-                    "ep::map, ep::join: derivative() of a functor returns the functor of its derivative, which "
-                    "takes the same arguments; of several arguments a std::tuple of one for each");
+                static_assert(std::is_invocable_v<const Derived&, T...>,
+                              "ep::map, ep::join: derivative() of a functor must return a functor with the same "
+                              "arguments, its derivative; "
+                              "for several arguments it returns a std::tuple with one such functor for each");
                 const auto kept = std::make_shared<const Derived>(std::move(of));
                 derived = {call_of<Numbers, Value, T...>(*kept), kept};
             };
