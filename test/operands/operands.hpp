@@ -4,7 +4,8 @@
 //
 // A form of operand (a shifted part, a slice, …) is read of a variable, of a constant and of a temporary, of arrays
 // also through views. Each type of operand is compiled in every expression; in every statement are those whose forms
-// are `everywhere`, and the others in some, for a statement takes the compiler a tenth of a second.
+// are `everywhere`, and the others in some, for a statement takes the compiler a tenth of a second. Two forms are so in
+// check_long alone.
 
 #include <doctest/doctest.h>
 
@@ -230,11 +231,16 @@ void for_each_operand(const Family& family, const Visit& visit) {
         with_each(family, elements, made,
                   [&](const std::string& of, const auto& operand) { visit(form, of, operand, std::true_type()); });
     };
+#if defined(EINPARALLEL_TEST_LONG)
+    const auto& everywhere_in_long = everywhere;
+#else
+    const auto& everywhere_in_long = each;
+#endif
     const ep::array<double, 2> four = drawn<2>({4, 3}), five = drawn<2>({5, 3}), eight = drawn<2>({8, 3});
     const ep::array<double, 3> three = drawn<3>({4, 3, 4});
     everywhere("tensor", four, FORM(TENSOR(t, j)));
     each("transposed tensor", drawn<2>({3, 4}), FORM(TENSOR(j, t)));
-    everywhere("shifted part", five, FORM(TENSOR(t + 1, j)));
+    everywhere_in_long("shifted part", five, FORM(TENSOR(t + 1, j)));
     each("part from back to front", four, FORM(TENSOR(3 - t, j)));
     each("part of every other row", eight, FORM(TENSOR(2 * t + 1, j)));
     each("part at a fixed index", three, FORM(TENSOR(t, j, 2)));
@@ -246,7 +252,7 @@ void for_each_operand(const Family& family, const Visit& visit) {
     each("selection of one", three, FORM(TENSOR(t, j, now())));
     each("slice", five, FORM(ep::slice(TENSOR, {1, 0}, {5, 3})(t, j)));
     each("part of a slice", five, FORM(ep::slice(TENSOR, {0, 0}, {5, 3})(t + 1, j)));
-    everywhere("padded tensor", drawn<2>({2, 3}), FORM(ep::padded(TENSOR, {1, 0}, {1, 0}, 0.75)(t, j)));
+    everywhere_in_long("padded tensor", drawn<2>({2, 3}), FORM(ep::padded(TENSOR, {1, 0}, {1, 0}, 0.75)(t, j)));
     each("part of a padded tensor", drawn<2>({2, 3}), FORM(ep::padded(TENSOR, {2, 0}, {1, 0}, 0.75)(t + 1, j)));
     each("concatenation", drawn<2>({2, 3}),
          FORM(ep::concatenate(0, std::remove_cvref_t<decltype(A)>(A), TENSOR)(t, j)));
