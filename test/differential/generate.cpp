@@ -317,7 +317,7 @@ void write_all(const std::string& folder, const std::string& kind, const std::ve
         const bool has_functors = kind == "deferred" && !part.empty() && calls_functor(part.front());
         std::vector<numbered_case>& made = has_functors ? functors : chosen[unit++ % units];
         for (const written_case& each : part) {
-            if (number % every == 0) {
+            if (number % every == every - 1) {
                 made.push_back({each, number});
             }
             ++number;

@@ -6,8 +6,6 @@
 #include <einparallel/kernel/work/join.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
-#include <support/functors.hpp>
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -245,8 +243,28 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
-    using maps = decltype(std::tuple_cat(testing::functors_of<1>(), std::tuple<unchanged>()));
-    using joins = testing::functors_of<2>;
+    /// Functors, and the arguments that they take besides real floating-point numbers and integers.
+    template <class F, bool Complex, bool Integer = true, bool Bool = true>
+    struct taken_by {
+        using functor = F;
+        template <class... T>
+        static constexpr bool fits = (Complex || !(is_any_complex<T> || ...)) &&
+                                     (Integer || !(std::is_integral_v<T> || ...)) &&
+                                     (Bool || !(std::is_same_v<T, bool> && ...));
+    };
+    using maps =
+        std::tuple<taken_by<negate, true>, taken_by<absolute, true>, taken_by<conjugate, true>,
+                   taken_by<floor_function, false>, taken_by<round_function, false>, taken_by<sign_function, false>,
+                   taken_by<relu_function, false>, taken_by<exp_function, true>, taken_by<log_function, true>,
+                   taken_by<sqrt_function, true>, taken_by<tanh_function, true>, taken_by<sin_function, true>,
+                   taken_by<cos_function, true>, taken_by<tan_function, true>, taken_by<erf_function, false>,
+                   taken_by<sigmoid_function, true>, taken_by<silu_function, true>, taken_by<gelu_function, false>,
+                   taken_by<unchanged, true>>;
+    using joins = std::tuple<taken_by<plus, true>, taken_by<minus, true>, taken_by<times, true>,
+                             taken_by<over, true, true, false>, taken_by<larger, false>, taken_by<smaller, false>,
+                             taken_by<power, true>, taken_by<atan2_function, false>, taken_by<less, false>,
+                             taken_by<less_equal, false>, taken_by<greater, false>, taken_by<greater_equal, false>,
+                             taken_by<equal, true>, taken_by<not_equal, true>>;
 
     template <unsigned Numbers, class... T, class Function>
     void add(const Function& function, bool divides = false) {
@@ -269,28 +287,28 @@ private:
 
     template <std::size_t Number, std::size_t Type>
     void map() {
-        using F = std::tuple_element_t<Number, maps>;
+        using By = std::tuple_element_t<Number, maps>;
         using T = type_at<Type>;
-        constexpr bool in_double =
-            std::is_integral_v<T> && einparallel::detail::operation_of(F::code).role == type_role::fractions;
-        if constexpr (testing::takes<F, T> && (!in_double || (Number + Type) % 3 == 0)) {
-            add_own<0, F, T>();
-            if constexpr (std::is_same_v<F, unchanged>) {
+        constexpr bool in_double = std::is_integral_v<T> && By::functor::code >= op_code::exp;
+        if constexpr (By::template fits<T> && (!in_double || (Number + Type) % 3 == 0)) {
+            add_own<0, typename By::functor, T>();
+            if constexpr (std::is_same_v<typename By::functor, unchanged>) {
                 rows_[Type] = by_value_[Type].size();
                 add_own<1, unchanged, T>();
             } else if constexpr ((Number + Type) % 6 == 0) {
-                add_own<1, F, T>();
+                add_own<1, typename By::functor, T>();
             }
         }
     }
 
     template <std::size_t Number, std::size_t First, std::size_t Second>
     void join() {
-        using F = std::tuple_element_t<Number, joins>;
+        using By = std::tuple_element_t<Number, joins>;
+        using F = typename By::functor;
         using A = type_at<First>;
         using B = type_at<Second>;
-        if constexpr (testing::takes<F, A, B> && (!compares(F::code) || (Number + First) % 2 == 0)) {
-            if constexpr (divides(F::code) && std::is_integral_v<arithmetic_t<A, B>>) {
+        if constexpr (By::template fits<A, B> && (!compares(F::code) || (Number + First) % 2 == 0)) {
+            if constexpr (std::is_same_v<F, over> && std::is_integral_v<arithmetic_t<A, B>>) {
                 if constexpr (!std::is_same_v<B, bool>) {
                     add_own<2, F, A, B>(true);
                 }

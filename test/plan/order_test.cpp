@@ -227,7 +227,7 @@ TEST_CASE("products of many tensors never get dearer, and cheaper where communic
         CHECK(found == decompose_vertices(asked, {known.back().made}));
         cheaper += found.seconds() < 0.999 * usual.seconds() ? 1 : 0;
     }
-    CHECK(cheaper >= 2);
+    CHECK(12 * cheaper >= products);
 }
 
 TEST_CASE("products that are alike get one order; what others read or the user fixed keeps its place") {
