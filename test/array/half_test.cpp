@@ -2,6 +2,8 @@
 
 #include <einparallel.hpp>
 
+#include <support/long_suite.hpp>
+
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -260,16 +262,17 @@ TEST_CASE_TEMPLATE("rows of halves are converted as one by one", Half, HALVES) {
 }
 
 TEST_CASE("products of halves are sums of floats") {
-    CHECK(check_products<ep::float16, ep::float16>(1, 150) == 0);
-    CHECK(check_products<ep::bfloat16, ep::bfloat16>(2, 150) == 0);
-    CHECK(check_products<ep::bfloat16, float>(3, 150) == 0);
-    CHECK(check_products<float, ep::float16>(4, 150) == 0);
-    CHECK(check_products<ep::float16, ep::bfloat16>(5, 150) == 0);
-    CHECK(check_products<float, float>(6, 150) == 0);
-    CHECK(check_products<ep::float8_e4m3, ep::float8_e4m3>(7, 60) == 0);
-    CHECK(check_products<ep::float8_e5m2, float>(8, 60) == 0);
-    CHECK(check_products<ep::bfloat16, ep::float8_e4m3>(9, 60) == 0);
-    CHECK(check_products<ep::float8_e5m2, ep::float8_e4m3>(10, 60) == 0);
+    using ep::testing::tried_cases;
+    CHECK(check_products<ep::float16, ep::float16>(1, tried_cases(600)) == 0);
+    CHECK(check_products<ep::bfloat16, ep::bfloat16>(2, tried_cases(600)) == 0);
+    CHECK(check_products<ep::bfloat16, float>(3, tried_cases(600)) == 0);
+    CHECK(check_products<float, ep::float16>(4, tried_cases(600)) == 0);
+    CHECK(check_products<ep::float16, ep::bfloat16>(5, tried_cases(600)) == 0);
+    CHECK(check_products<float, float>(6, tried_cases(600)) == 0);
+    CHECK(check_products<ep::float8_e4m3, ep::float8_e4m3>(7, tried_cases(240)) == 0);
+    CHECK(check_products<ep::float8_e5m2, float>(8, tried_cases(240)) == 0);
+    CHECK(check_products<ep::bfloat16, ep::float8_e4m3>(9, tried_cases(240)) == 0);
+    CHECK(check_products<ep::float8_e5m2, ep::float8_e4m3>(10, tried_cases(240)) == 0);
 }
 
 TEST_CASE_TEMPLATE("what has a name is rounded once, a term is not rounded", Half, HALVES) {

@@ -1,5 +1,6 @@
 // Writes the translation units of the differential test: generate <folder> <every> <immediate units> <deferred units>.
-// Of so many cases one is written, in <kind>_<unit>.cpp; those with functors are in deferred_functors.cpp.
+// Of so many einsums one is written, in <kind>_<unit>.cpp, and of the statements, which vary more, every other one and
+// all at indices; those with functors are in deferred_functors.cpp.
 // The same units on every machine: the seed is fixed, and so are the random numbers (random.hpp).
 
 #include "random.hpp"
@@ -12,6 +13,7 @@
 #include <iostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -306,6 +308,12 @@ std::vector<written_case> taken_out(std::vector<written_case>& of, bool (*chosen
     return found;
 }
 
+bool is_written(const numbered_case& one, int every) {
+    const bool is_einsum = one.body.find("ep::einsum<") != std::string::npos;
+    const bool at_indices = one.draws > 1;
+    return every == 1 || at_indices || one.number % (is_einsum ? every : 2) == 1;
+}
+
 /// Each part of the cases goes into one of the units, in turn; those with functors into one of their own.
 void write_all(const std::string& folder, const std::string& kind, const std::vector<std::vector<written_case>>& parts,
                int every, std::size_t units) {
@@ -317,10 +325,10 @@ void write_all(const std::string& folder, const std::string& kind, const std::ve
         const bool has_functors = kind == "deferred" && !part.empty() && calls_functor(part.front());
         std::vector<numbered_case>& made = has_functors ? functors : chosen[unit++ % units];
         for (const written_case& each : part) {
-            if (number % every == every - 1) {
-                made.push_back({each, number});
+            numbered_case one{each, number++};
+            if (is_written(one, every)) {
+                made.push_back(std::move(one));
             }
-            ++number;
         }
     }
     std::vector<std::string> names;

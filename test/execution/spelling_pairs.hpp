@@ -303,9 +303,10 @@ constexpr auto pairs_from(std::index_sequence<Number...> /*pairs*/, auto pair) {
 }
 /// Pairs of so many types from this one on, and all types.
 template <std::size_t First, std::size_t Count>
-inline constexpr auto pairs_of =
-    pairs_from(std::make_index_sequence<(Count * all_types::count + every - 1) / every>(),
-               [](std::size_t number) { return First * all_types::count + number * every; });
+inline constexpr auto pairs_of = pairs_from(std::make_index_sequence<(Count * all_types::count + every - 1) / every>(),
+                                            [](std::size_t number) {
+                                                return First * all_types::count + number * every;
+                                            });
 
 /// Each of the cases in turn.
 template <std::size_t Count>

@@ -155,8 +155,8 @@ double brute_force(const std::vector<node>& outputs, int processes) {
 
 constexpr int few_processes[] = {2, 3, 4, 6, 8, 11};
 
-/// Compares as many of `all` random graphs as are tried, some of whose tensors are pinned where asked for; returns how many of them had a
-/// linearisation that is worse.
+/// Compares as many of `all` random graphs as are tried, some of whose tensors are pinned where asked for; returns how
+/// many of them had a linearisation that is worse.
 int compare_with_brute_force(bool trees, int all, unsigned seed, bool pinned = false) {
     const int wanted = testing::tried_cases(all);
     test::random_graphs random(seed);

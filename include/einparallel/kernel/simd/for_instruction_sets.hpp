@@ -48,6 +48,7 @@
 #define EINPARALLEL_DETAIL_SET baseline
 #define EINPARALLEL_DETAIL_TARGET
 #define EINPARALLEL_DETAIL_UNFUSED EINPARALLEL_DETAIL_AS_WRITTEN
+#define EINPARALLEL_DETAIL_UNFUSED_PAIRS EINPARALLEL_DETAIL_UNFUSED
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd
 #define EINPARALLEL_DETAIL_ROOTS 0
 #include EINPARALLEL_DETAIL_BODY
@@ -55,6 +56,7 @@
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_UNFUSED
+#undef EINPARALLEL_DETAIL_UNFUSED_PAIRS
 #undef EINPARALLEL_DETAIL_STORE
 #if EINPARALLEL_DETAIL_X86
 #if defined(__clang__)
@@ -69,6 +71,7 @@
 #define EINPARALLEL_DETAIL_SET avx2
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,f16c")))
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
+#define EINPARALLEL_DETAIL_UNFUSED_PAIRS EINPARALLEL_DETAIL_UNFUSED
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
 #if !defined(__CUDACC__)
 #if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)  // clang 22 has the type instead
@@ -94,10 +97,13 @@
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_UNFUSED
+#undef EINPARALLEL_DETAIL_UNFUSED_PAIRS
 #undef EINPARALLEL_DETAIL_STORE
 #define EINPARALLEL_DETAIL_SET avx512
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,f16c,avx512f,avx512vl")))
 #define EINPARALLEL_DETAIL_UNFUSED __attribute__((target("avx2,avx512f,avx512vl"))) EINPARALLEL_DETAIL_AS_WRITTEN
+// g++ 12 fuses complex products even so (vfmaddsub), where the instructions are there.
+#define EINPARALLEL_DETAIL_UNFUSED_PAIRS __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
 #if !defined(__CUDACC__)
 #if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps512_mask)
@@ -126,6 +132,7 @@
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_UNFUSED
+#undef EINPARALLEL_DETAIL_UNFUSED_PAIRS
 #undef EINPARALLEL_DETAIL_STORE
 #undef EINPARALLEL_DETAIL_ROOTS
 #endif

@@ -138,7 +138,9 @@ private:
                 return;
             }
         }
-        using code = std::conditional_t<(has_op_code<Function> && !is_complex<Out>::value), alone, as_written>;
+        constexpr bool has_pairs = is_complex<Out>::value || (is_complex<In>::value || ...);
+        using code =
+            std::conditional_t<has_pairs, pairs, std::conditional_t<has_op_code<Function>, alone, as_written> >;
         code::compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
     }
 
@@ -202,6 +204,15 @@ private:
         template <class... Arguments>
         EINPARALLEL_DETAIL_UNFUSED static void compute(const Function& function, Out* into, index count,
                                                        Arguments... x) {
+            loop(function, into, count, x...);
+        }
+    };
+
+    /// Of complex numbers one operation is several of real ones.
+    struct pairs {
+        template <class... Arguments>
+        EINPARALLEL_DETAIL_UNFUSED_PAIRS static void compute(const Function& function, Out* into, index count,
+                                                             Arguments... x) {
             loop(function, into, count, x...);
         }
     };
