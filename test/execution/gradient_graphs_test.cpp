@@ -2,6 +2,8 @@
 
 #include <einparallel.hpp>
 
+#include <support/long_suite.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -673,7 +675,8 @@ TEST_CASE("gradients of random graphs are those of central differences of loops"
         const double loss = with_inputs(graph, [&](auto... input) {
             return std::apply(
                 [&](const auto&... gradient) {
-                    ep::results made = ep::decompose(world, graph.loss, gradient...).run(world);
+                    ep::results made =
+                        ep::decompose(world, {.effort = ep::testing::short_search}, graph.loss, gradient...).run(world);
                     (found.push_back(made.get(gradient).allgather()), ...);
                     return made.get(graph.loss).allgather().value();
                 },
@@ -708,7 +711,8 @@ TEST_CASE("second derivatives of random graphs are those of differences of diffe
                 ep::gradient(graph.loss, input...));
             std::apply(
                 [&](const auto&... gradient) {
-                    ep::results made = ep::decompose(world, sum, gradient...).run(world);
+                    ep::results made =
+                        ep::decompose(world, {.effort = ep::testing::short_search}, sum, gradient...).run(world);
                     (found.push_back(made.get(gradient).allgather()), ...);
                 },
                 ep::gradient(sum, input...));

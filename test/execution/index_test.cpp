@@ -6,6 +6,7 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -95,7 +96,8 @@ void run_random_graphs(unsigned seed) {
         graph(TZ, TY, TX, TV, TU, TP, A.tensor, W.tensor);
         ep::options asked{.objective = round % 3 == 0   ? ep::objective::time
                                        : round % 3 == 1 ? ep::objective::bytes
-                                                        : ep::objective::paper};
+                                                        : ep::objective::paper,
+                          .effort = ep::testing::short_search};
         asked.algorithm = round % 5 == 4   ? ep::algorithm::k
                           : round % 7 == 6 ? ep::algorithm::mn
                                            : ep::algorithm::automatic;
@@ -216,7 +218,8 @@ TEST_CASE("parts of tensors are assigned to, and the rest is kept") {
         Tp(i, j) = 1.0 * tensors[2](i, j);
         graph(Z, p, elements[0]);
         graph(TZ, Tp, tensors[0]);
-        const ep::options asked{.objective = round % 2 == 0 ? ep::objective::bytes : ep::objective::paper};
+        const ep::options asked{.objective = round % 2 == 0 ? ep::objective::bytes : ep::objective::paper,
+                                .effort = ep::testing::short_search};
         const ep::plan plan = ep::decompose(world, asked, TZ, Tp);
         const ep::results made = plan.run(world);
         wrong += agrees(made.get(TZ).allgather(), Z) ? 0 : 1;

@@ -10,6 +10,7 @@
 #include <einparallel/run/decompose.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 
 #include <array>
 #include <cstddef>
@@ -67,7 +68,8 @@ TEST_CASE("four factors in any order are one product") {
         if (world.size() > 4 && seconds_per_byte != 1e-11) {
             continue;  // of what many ranks plan a part
         }
-        ep::options asked{.machine = {.seconds_per_message = 1e-11, .seconds_per_byte = seconds_per_byte}};
+        ep::options asked{.machine = {.seconds_per_message = 1e-11, .seconds_per_byte = seconds_per_byte},
+                          .effort = ep::testing::short_search};
         const ep::plan usual = ep::decompose(world, asked, Z, less);
         asked.order = ep::order::best_plan;
         const ep::plan made = ep::decompose(world, asked, Z, less);

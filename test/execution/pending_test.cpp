@@ -11,6 +11,7 @@
 #include <einparallel/run/decompose.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -88,7 +89,7 @@ void check_readers(ep::context& world) {
             }
         }
     }
-    const ep::options least{.objective = ep::objective::bytes};
+    const ep::options least{.objective = ep::objective::bytes, .effort = ep::testing::short_search};
     for (const bool all : {true, false}) {
         const ep::plan made =
             all ? ep::decompose(world, least, rows, times_v, trace, total) : ep::decompose(world, least, total, trace);

@@ -6,6 +6,7 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 
 #include <algorithm>
 #include <array>
@@ -137,7 +138,8 @@ void reshape_randomly(ep::context& world, random_numbers& random, mistakes& foun
             Z.pinned({{along, parts}});
         }
     }
-    const ep::options asked{.objective = random(0, 1) == 0 ? ep::objective::bytes : ep::objective::time};
+    const ep::options asked{.objective = random(0, 1) == 0 ? ep::objective::bytes : ep::objective::time,
+                            .effort = ep::testing::short_search};
     const ep::plan plan = ep::decompose(world, asked, Z);
     const ep::results made = kind == 1 ? plan.run(world, ep::bind(X.bound, X.elements)) : plan.run(world);
     found.elements += agrees(made.get(Z).allgather(), counted(wanted)) ? 0 : 1;
@@ -269,7 +271,8 @@ TEST_CASE("random parts, tensors one behind the other, and views of views") {
         TR(i) = ep::reshape(seen, {m * n})(i);
         ep::options asked{.objective = round % 3 == 0   ? ep::objective::time
                                        : round % 3 == 1 ? ep::objective::bytes
-                                                        : ep::objective::paper};
+                                                        : ep::objective::paper,
+                          .effort = ep::testing::short_search};
         asked.algorithm = round % 5 == 4 ? ep::algorithm::k : ep::algorithm::automatic;
         const ep::plan plan = ep::decompose(world, asked, TZ, TY, TX, TV, TU, TP, TQ, TS, TR);
         const ep::results made = kind == 1 ? plan.run(world, ep::bind(A.bound, A.elements)) : plan.run(world);

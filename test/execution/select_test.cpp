@@ -6,6 +6,7 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 
 #include <algorithm>
 #include <array>
@@ -116,7 +117,8 @@ TEST_CASE("random graphs that read and write at indices that are data") {
         ep::options asked{.processes = world.size(),
                           .objective = round % 3 == 0   ? ep::objective::time
                                        : round % 3 == 1 ? ep::objective::bytes
-                                                        : ep::objective::paper};
+                                                        : ep::objective::paper,
+                          .effort = ep::testing::short_search};
         // Every other plan is made by hand: one label of each vertex, any, into as many parts as there are ranks.
         const auto by_hand = [&](const ep::vertex_to_cut& each) {
             ep::label_parts cut;

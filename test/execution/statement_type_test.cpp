@@ -5,6 +5,7 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/long_suite.hpp>
 #include <support/small_numbers.hpp>
 
 #include <complex>
@@ -50,7 +51,8 @@ void try_types(ep::context& world, std::mt19937& random) {
     of_running(i, j) = ep::cumsum(j, a(i, j));
     of_sums(i, k) = a(i, j) * b(j, k) + ep::sum(j, c(i, j)) * ep::sum(j, b(j, k));
     of_rows(i) = ep::sum(j, a(i, j) * c(i, j));
-    const ep::plan plan = ep::decompose(world, product, times, running, sums, rows);
+    const ep::plan plan =
+        ep::decompose(world, {.effort = ep::testing::short_search}, product, times, running, sums, rows);
     const ep::results made = plan.run(world);
     const auto check = [&](const auto& tensor, const auto& expected) {
         const auto elements = made.get(tensor).allgather();
@@ -71,7 +73,7 @@ void try_types(ep::context& world, std::mt19937& random) {
 TEST_CASE("statements of two element types on ranks are those on arrays") {
     ep::context world(MPI_COMM_WORLD);
     std::mt19937 random(600);
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < (world.size() > 4 ? 1 : 3); ++round) {
         try_types<int, std::int8_t, std::int8_t>(world, random);
         try_types<std::int64_t, std::int32_t, std::uint32_t>(world, random);
         try_types<std::uint8_t, std::int16_t, std::uint8_t>(world, random);

@@ -231,18 +231,22 @@ std::vector<int> numbers_of_ranks() {
 TEST_CASE("no grid by hand of as many ranks or fewer costs 2 % less, nor does a plan for fewer") {
     std::vector<int> numbers = numbers_of_ranks();
     CHECK(numbers.size() == 260);
+    std::size_t step = 1;  // of fewer numbers each graph has one in three, and each another one
     if (const int tried = ep::testing::tried_cases(int(numbers.size())); tried < int(numbers.size())) {
         numbers = {7, 11, 13, 19, 31, 46, 64, 97, 127, 202, 251, 509, 4093, 32749, 65498, 65535};
+        step = 3;
     }
     std::array<double, 2> worst{};
     double slowest = 0;
     int wrong = 0;
+    std::size_t begin = 0;
     for (const named_graph& graph : graphs()) {
         for (const ep::objective minimised : {ep::objective::time, ep::objective::bytes}) {
             const bool in_time = minimised == ep::objective::time;
             grids_by_hand grids(graph, minimised);
             double least = infinity;  // of fewer ranks
-            for (const int ranks : numbers) {
+            for (std::size_t number = begin++ % step; number < numbers.size(); number += step) {
+                const int ranks = numbers[number];
                 const double start = processor_seconds();
                 const ep::plan plan =
                     ep::decompose_vertices({.processes = ranks, .objective = minimised}, graph.outputs);

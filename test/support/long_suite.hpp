@@ -3,6 +3,7 @@
 // test/run. Seeds are fixed, so the twentieth is always the same one.
 
 #include <algorithm>
+#include <cstddef>
 
 namespace einparallel::testing {
 
@@ -14,5 +15,9 @@ constexpr int tried_cases(int all) {
     return std::max(1, all / 20);
 #endif
 }
+
+/// The effort of a search whose plan may be any: a sixteenth of the usual one. Each rank makes the plan, and simulated
+/// ranks do so one after the other.
+inline constexpr std::size_t short_search = 500'000;
 
 }  // namespace einparallel::testing
