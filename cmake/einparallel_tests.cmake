@@ -13,12 +13,11 @@
 #       a program on einparallel::mpi, its main from support/mpi_main.cpp; entries <name>.np<n>, labels mpi and np<n>;
 #       it is started as `<name> --ranks=<n>`, so that the main can refuse a world of another size
 #   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [UNITS <n>]
-#                        [PARTS <n> [CASES <n>]] [OPTIMIZED])
+#                        [PARTS <n>] [OPTIMIZED])
 #       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed. With PARTS
 #       each entry is several, <name>.smpi<n>.<part>, told EINPARALLEL_TEST_PART=<part>/<parts>: SimGrid searches a list
-#       of all earlier messages for each one, so a process takes time with the square of what it sends. With CASES it is
-#       told nothing, and runs so many test cases; the last part runs all that are left
+#       of all earlier messages for each one, so a process takes time with the square of what it sends
 #   einparallel_add_compile_fail_test(<file> <number>...)
 #       the file compiles as it is (its positive twins), and with MISTAKES=<number> each of the mistakes there gets the
 #       sentence above it (expect_errors.cmake): one run of each compiler for all; entries <file>.twins.<compiler> and
@@ -204,7 +203,7 @@ function(einparallel_add_mpi_test name)
 endfunction()
 
 function(einparallel_add_smpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS;PARTS;CASES" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS;PARTS" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()
@@ -227,24 +226,15 @@ function(einparallel_add_smpi_test name)
         endif()
         foreach(entry IN LISTS entries)
             string(REGEX REPLACE "^.*\\." "" part "${entry}")
-            set(range "")
-            if(arg_CASES)
-                math(EXPR first "(${part} - 1) * ${arg_CASES} + 1")
-                set(range --first=${first})
-                if(part LESS arg_PARTS)
-                    math(EXPR last "${part} * ${arg_CASES}")
-                    list(APPEND range --last=${last})
-                endif()
-            endif()
             add_test(
                 NAME ${entry}
                 COMMAND
                     "${EINPARALLEL_SMPIRUN}" -np ${ranks} -platform "${einparallel_smpi_dir}/platform.xml" -hostfile
                     "${einparallel_smpi_dir}/hosts" --cfg=smpi/simulate-computation:no --log=root.thresh:warning
-                    $<TARGET_FILE:${name}_smpi> --ranks=${ranks} ${range}
+                    $<TARGET_FILE:${name}_smpi> --ranks=${ranks}
             )
             einparallel_test_properties(${entry} 1 TIMEOUT ${arg_TIMEOUT} LABELS smpi np${ranks} ${arg_LABELS})
-            if(arg_PARTS AND NOT arg_CASES)
+            if(arg_PARTS)
                 set_tests_properties(${entry} PROPERTIES ENVIRONMENT EINPARALLEL_TEST_PART=${part}/${arg_PARTS})
             endif()
         endforeach()

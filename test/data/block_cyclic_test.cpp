@@ -291,11 +291,11 @@ TEST_CASE("descriptors that make no sense are refused on every rank") {
     const ep::block_cyclic<double> matrix(world, descriptor, {}, memory.data());
     const ep::array<double, 2> x({8, 7});
     CHECK(sentence_of([&] { static_cast<void>(plan.run(world, ep::bind(X, matrix))); })
-              .find("run: the value bound to placeholder 'X' does not fit: the value has f8, 8 x 8; the placeholder "
-                    "has f8, 8 x 7") == 0);
+              .find("run: the value bound to placeholder 'X' does not fit: the value is double, 8 x 8; the placeholder "
+                    "is double, 8 x 7") == 0);
     CHECK(sentence_of([&] {
               static_cast<void>(plan.run(world, ep::bind(X, x), ep::into(Z, matrix)));
-          }).find("run: the memory for output 'Z' does not fit: it has ") == 0);
+          }).find("run: the memory for output 'Z' does not fit: it is ") == 0);
 }
 
 }  // namespace block_cyclic_test

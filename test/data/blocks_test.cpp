@@ -229,7 +229,7 @@ TEST_CASE("memory that a result cannot go to is refused on every rank, and stays
     };
     refused("run: no value is bound to placeholder 'X'", ep::into(Y, y));
     const ep::binding bound = ep::bind(X, x);
-    refused("run: the memory for output 'Y' does not fit: it has ", bound, ep::into(Y, other.on(world)));
+    refused("run: the memory for output 'Y' does not fit: it is ", bound, ep::into(Y, other.on(world)));
     refused("run: the memory for output 'Y' is given twice, or to equal outputs", bound, ep::into(Y, y),
             ep::into(Y, y));
     refused("run: the memory for output 'Z' is also that of 'Y'", bound, ep::into(Y, y), ep::into(Z, y));

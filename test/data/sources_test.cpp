@@ -332,8 +332,8 @@ TEST_CASE("whatever has the data can be bound") {
                                                                  std::to_string(world.size()) + " ranks");
     CHECK(refused(ep::load_npy<double, 2>("no such file.npy")).starts_with("run: placeholder 'X': "));
     CHECK(refused(ep::generate<double>({rows, 4}, [](auto...) { return 0.0; })) ==
-          "run: the value bound to placeholder 'X' does not fit: the value has f8, " + std::to_string(rows) +
-              " x 4; the placeholder has f8, " + std::to_string(rows) + " x 5");
+          "run: the value bound to placeholder 'X' does not fit: the value is double, " + std::to_string(rows) +
+              " x 4; the placeholder is double, " + std::to_string(rows) + " x 5");
 }
 
 TEST_CASE("options.check_inputs: an array that differs between ranks") {

@@ -113,16 +113,17 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good), ep::bind(other, good)); }) ==
           "run: a value is bound to 'W', which is no placeholder of this plan");
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, last ? short_one : good)); }) ==
-          "run: the value bound to placeholder 'X' does not fit: the value has f8, 4 x 5; the placeholder has f8, 4 "
-          "x 6" +
+          "run: the value bound to placeholder 'X' does not fit: the value is double, 4 x 5; the placeholder is "
+          "double, 4 x 6" +
               on_last);
     CHECK(sentence_of([&] { last ? ep::execute(plan, world) : ep::execute(plan, world, ep::bind(X, good)); }) ==
           "run: no value is bound to placeholder 'X'" + on_last);
     ep::binding wrong_type = ep::bind(X, good);
     wrong_type.value->element = ep::element_type_of<float>();
-    CHECK(sentence_of([&] { ep::execute(plan, world, wrong_type); }) ==
-          "run: the value bound to placeholder 'X' does not fit: the value has f4, 4 x 6; the placeholder has f8, 4 "
-          "x 6");
+    CHECK(
+        sentence_of([&] { ep::execute(plan, world, wrong_type); }) ==
+        "run: the value bound to placeholder 'X' does not fit: the value is float, 4 x 6; the placeholder is double, 4 "
+        "x 6");
 
     // An array here, a distributed tensor there: refused before anybody waits for a message.
     std::mt19937 random(4);
@@ -187,7 +188,7 @@ TEST_CASE("results say what they do not have") {
     CHECK(sentence_of([&] { const ep::distributed<double, 2> one = made; }) ==
           "results: the plan has 2 outputs, choose one with get()");
     CHECK(sentence_of([&] { static_cast<void>(made.at<float, 2>(0)); }) ==
-          "results: the output has elements of type f8, not f4");
+          "results: the output has elements of type double, not float");
     CHECK(sentence_of([&] { static_cast<void>(made.at<double, 3>(0)); }) ==
           "results: the output has 2 dimensions, not 3");
     CHECK(sentence_of([&] { static_cast<void>(made.at<double, 2>(2)); }) ==

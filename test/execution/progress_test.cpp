@@ -83,7 +83,7 @@ TEST_CASE("the application's progress function is called from inside contraction
 
 TEST_CASE("a progress function that throws on one rank") {
     ep::context world(MPI_COMM_WORLD);
-    if (!clock_runs()) {
+    if (!clock_runs() || world.size() > 6) {  // smaller pieces are done before the function is called
         return;
     }
     const large_product product;

@@ -250,12 +250,12 @@ TEST_CASE("names and metadata of any letters are written and read again") {
     CHECK(refusal("a\xff", {}) == "the name 'a\xff' is not UTF-8, and safetensors must be");
     CHECK(refusal("a", {{"b", "\x80"}}) == "the metadata '\x80' is not UTF-8, and safetensors must be");
     CHECK(refusal("__metadata__", {}) == "'__metadata__' is no name for a tensor in safetensors");
-    CHECK(
-        ep::testing::sentence_of([] {
-            ep::detail::safetensors_preamble({"z"}, {{'c', 16}}, {{1}});
-        }) ==
-        "'z': safetensors hold no elements of type c16, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, I64, I32, I16, "
-        "I8, U64, U32, U16, U8, BOOL");
+    CHECK(ep::testing::sentence_of([] {
+              ep::detail::safetensors_preamble({"z"}, {{'c', 16}}, {{1}});
+          }) ==
+          "'z': safetensors hold no elements of type complex<double>, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, "
+          "I64, I32, I16, "
+          "I8, U64, U32, U16, U8, BOOL");
 }
 
 TEST_CASE("sentences about what is wrong with a file") {

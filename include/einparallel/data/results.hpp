@@ -96,8 +96,8 @@ private:
         const element_type element = each.here.elements.element;
         const std::size_t rank = each.here.where->bounds().size();
         detail::require(element == element_type_of<T>(),
-                        {"results: the output has elements of type ", detail::name_of_element(element), ", not ",
-                         detail::name_of_element(element_type_of<T>())});
+                        {"results: the output has elements of type ", detail::written_element(element), ", not ",
+                         detail::written_element(element_type_of<T>())});
         detail::require(rank == Rank, {"results: the output has ", rank, " dimensions, not ", Rank});
         return distributed<T, Rank>(each.here);
     }

@@ -48,9 +48,9 @@ struct plan_call {
     const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }
 };
 
-/// Element type and extents as text: "f8, 3 x 4".
+/// Element type and extents as text: "double, 3 x 4".
 EINPARALLEL_SELDOM std::string shape_text(element_type element, const std::vector<index>& bounds) {
-    return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + numbers_text(bounds, " x ");
+    return written_element(element) + "," + (bounds.empty() ? "" : " ") + numbers_text(bounds, " x ");
 }
 
 EINPARALLEL_SELDOM std::string name_of(const binding& each) {
@@ -179,8 +179,8 @@ private:
                 {"is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it"});
         if (given->element != input.element || given->bounds != input.bounds) {
             require(false, who,
-                    {"does not fit: the value has ", shape_text(given->element, given->bounds),
-                     "; the placeholder has ", shape_text(input.element, input.bounds)});
+                    {"does not fit: the value is ", shape_text(given->element, given->bounds), "; the placeholder is ",
+                     shape_text(input.element, input.bounds)});
         }
         const int processes = call_.asked.processes();
         require(value.holders() <= processes, who,

@@ -126,7 +126,7 @@ private:
         const std::vector<index>& bounds = bounds_of(into);
         if (target.element != made.element || bounds != made.bounds) {
             require(false, who,
-                    {"does not fit: it has ", shape_text(target.element, bounds), "; the output has ",
+                    {"does not fit: it is ", shape_text(target.element, bounds), "; the output is ",
                      shape_text(made.element, made.bounds)});
         }
         mistake = check_target(target);

@@ -54,7 +54,7 @@ EINPARALLEL_SELDOM void safetensors_file::require(const std::string& name, eleme
     detail::require(
         has.type == type,
         {"'", path_, "': tensor '", name, "' has elements of type ", detail::safetensors_type_name(has.type), ", and ",
-         asked.empty() ? std::string_view(detail::name_of_element(type)) : asked, " is asked for"});
+         asked.empty() ? std::string_view(detail::written_element(type)) : asked, " is asked for"});
     detail::require(has.shape.size() == rank, {"'", path_, "': tensor '", name, "' has rank ", has.shape.size(),
                                                ", and rank ", rank, " is asked for"});
 }

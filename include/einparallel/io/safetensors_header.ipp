@@ -61,7 +61,7 @@ EINPARALLEL_SELDOM std::string safetensors_preamble(const std::vector<std::strin
     for (std::size_t number = 0; number < names.size(); ++number) {
         const std::string_view type = safetensors_type_name(types[number]);
         require(!type.empty(), {"'", names[number], "': safetensors hold no elements of type ",
-                                name_of_element(types[number]), ", but ", safetensors_type_names()});
+                                written_element(types[number]), ", but ", safetensors_type_names()});
         const std::uint64_t end = begin + std::uint64_t(whole_box(shapes[number]).size()) * types[number].bytes;
         require(names[number] != "__metadata__", {"'__metadata__' is no name for a tensor in safetensors"});
         header.append(header.size() > 1 ? "," : "").append(json_string("the name", names[number]));

@@ -182,6 +182,26 @@ inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
 
+/// The C++ name of an element type, for sentences: double, complex<float>, int32, float16.
+inline std::string written_element(element_type element) {
+    switch (element.kind) {
+        case 'b':
+            return "bool";
+        case 'B':
+            return "bfloat16";
+        case 'E':
+            return "float8_e4m3";
+        case 'F':
+            return "float8_e5m2";
+        case 'c':
+            return element.bytes == 8 ? "complex<float>" : "complex<double>";
+        case 'f':
+            return element.bytes == 8 ? "double" : element.bytes == 4 ? "float" : "float16";
+        default:
+            return (element.kind == 'i' ? "int" : "uint") + std::to_string(8 * element.bytes);
+    }
+}
+
 /// All element types except the half types.
 using whole_elements =
     type_list<float, double, std::complex<float>, std::complex<double>, bool, std::int8_t, std::int16_t, std::int32_t,

@@ -139,7 +139,7 @@ private:
     void add_structure(const einsum_graph& graph, std::size_t number) {
         const vertex& each = *graph.vertices[number];
         const std::string who = subject(number);
-        add(who, "element type", name_of_element(each.element));
+        add(who, "element type", written_element(each.element));
         add(who, "number of dimensions", index(each.bounds.size()));
         if (each.is_input()) {
             add(who, "source", each.origin == nullptr ? "none" : name_for(each.origin->kind()));

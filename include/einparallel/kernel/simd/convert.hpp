@@ -23,7 +23,7 @@ inline constexpr bool widens_to = !std::is_same_v<From, T> && (std::is_integral_
                                                                    ? sizeof(From) <= sizeof(T)
                                                                    : std::is_same_v<arithmetic_t<From, T>, T>);
 
-/// Converts `count` contiguous elements of type `element` to T, which has every value of that type.
+/// Converts `count` contiguous elements of type `element` to T, as widens_to allows; half types to float.
 template <class T>
 void convert_row(element_type element, T* into, const void* from, index count) {
     if constexpr (std::is_same_v<T, float>) {

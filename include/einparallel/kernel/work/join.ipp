@@ -142,7 +142,7 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
             row_call call = made.calls.size() < calls.size() ? calls[made.calls.size()] : row_call{};
             call.run = call.run != nullptr ? call.run : coded_row(each.code, each.type(), of, numbers);
             require(call.run != nullptr,
-                    {program.formula(), ": there is no kernel of step ", number, " for ", name_of_element(of)});
+                    {program.formula(), ": there is no kernel of step ", number, " for ", written_element(of)});
             made.calls.push_back(call);
             const bool is_arithmetic = each.code >= op_code::add && each.code <= op_code::divide && each.kind == 'f';
             names[number] = is_arithmetic
