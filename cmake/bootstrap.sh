@@ -245,14 +245,17 @@ configure() {
         fail "Configuring in $build failed."
 }
 
-# As many compilers at once as there are cores, and as there is memory for: templates take over 1 GB each.
+# As many compilers at once as there are cores, and as there is memory for: the largest units of the tests take 3 GB each,
+# and a container may use less than the machine has.
 jobs() {
-    local cores memory
+    local cores limit
     cores=$(nproc 2>/dev/null || echo 1)
-    memory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo 2>/dev/null || true)
-    if [ -n "$memory" ] && [ "$memory" -lt "$cores" ]; then
-        cores=$((memory > 0 ? memory : 1))
-    fi
+    for limit in "$(awk '/^MemAvailable:/ {print int($2 / 3000000)}' /proc/meminfo 2>/dev/null)" \
+        "$(awk '/^[0-9]+$/ {print int($1 / 3000000000)}' /sys/fs/cgroup/memory.max 2>/dev/null)"; do
+        if [ -n "$limit" ] && [ "$limit" -lt "$cores" ]; then
+            cores=$((limit > 0 ? limit : 1))
+        fi
+    done
     printf '%s' "$cores"
 }
 
