@@ -61,7 +61,7 @@ bool clock_runs() {
 
 TEST_CASE("the application's progress function is called from inside contractions, under every algorithm") {
     ep::context world(MPI_COMM_WORLD);
-    const large_product product;
+    const large_product product;  // whose pieces are done before the function is called where there are many ranks
     int calls = 0;
     world.on_progress([&] { ++calls; });
     for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::mn, ep::algorithm::k}) {
@@ -69,7 +69,7 @@ TEST_CASE("the application's progress function is called from inside contraction
         calls = 0;
         const ep::distributed<double, 2> z =
             plan.run(world, ep::bind(product.x, product.a), ep::bind(product.y, product.b));
-        CHECK((calls > 0 || !clock_runs()));
+        CHECK((calls > 0 || !clock_runs() || world.size() > 6));
         CHECK(product.is_right(z.allgather()));
     }
     world.on_progress(nullptr);
@@ -83,7 +83,7 @@ TEST_CASE("the application's progress function is called from inside contraction
 
 TEST_CASE("a progress function that throws on one rank") {
     ep::context world(MPI_COMM_WORLD);
-    if (!clock_runs() || world.size() > 6) {  // smaller pieces are done before the function is called
+    if (!clock_runs() || world.size() > 6) {
         return;
     }
     const large_product product;
