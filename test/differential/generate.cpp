@@ -308,11 +308,12 @@ std::vector<written_case> taken_out(std::vector<written_case>& of, bool (*chosen
     return found;
 }
 
-/// One einsum in so many, one statement in three and, of what reads and writes at indices, every other one.
-bool is_written(const numbered_case& one, int every) {
+/// One einsum in so many, one statement in three and, of what reads and writes arrays at indices, every other one. Of
+/// tensors all of those: on many ranks each is drawn once.
+bool is_written(const numbered_case& one, const std::string& kind, int every) {
     const bool is_einsum = one.body.find("ep::einsum<") != std::string::npos;
     const bool at_indices = one.draws > 1;
-    return every == 1 || (at_indices  ? one.number % 2 == 1
+    return every == 1 || (at_indices  ? kind == "deferred" || one.number % 2 == 1
                           : is_einsum ? one.number % every == every - 2
                                       : one.number % 3 == 1);
 }
@@ -329,7 +330,7 @@ void write_all(const std::string& folder, const std::string& kind, const std::ve
         std::vector<numbered_case>& made = has_functors ? functors : chosen[unit++ % units];
         for (const written_case& each : part) {
             numbered_case one{each, number++};
-            if (is_written(one, every)) {
+            if (is_written(one, kind, every)) {
                 made.push_back(std::move(one));
             }
         }
