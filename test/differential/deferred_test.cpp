@@ -14,6 +14,8 @@
 #include <einparallel.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
+#include <support/long_suite.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -181,7 +183,8 @@ std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
         all.push_back(
             {"many runs", {.objective = number % 8 == 3 ? ep::objective::bytes : ep::objective::time, .runs = 100}});
     }
-    for (std::size_t each = 0; each < all.size(); ++each) {
+    for (auto& [name, asked] : all) {
+        asked.effort = ep::testing::short_search;
     }
     return all;
 }
