@@ -4,9 +4,12 @@
 
 set -euo pipefail
 
+unset CDPATH # with it, cd prints
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # A compiler that the user names gets a build folder of its own, so that going back and forth rebuilds nothing.
-build="$root/build/release${CXX:+-$(basename "${CXX##* }")}"
+read -r CXX <<<"${CXX:-}" # without blanks around it
+[ -n "$CXX" ] || unset CXX
+build="$root/build/release${CXX:+-${CXX//[!A-Za-z0-9+.-]/_}}"
 
 fail() {
     printf '%s\n' "$*" >&2
@@ -19,7 +22,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 compiler() {
     local name
     if [ -n "${CXX:-}" ]; then
-        has "${CXX%% *}" || fail "CXX names the compiler '$CXX', and it is not on this machine."
+        has "${CXX%% *}" || fail "CXX is '$CXX', and there is no '${CXX%% *}' on this machine."
         printf '%s' "$CXX"
         return
     fi
@@ -175,7 +178,18 @@ install_with_apt() {
 
 # need THING...: all of them are there when it returns; a word with a question mark is wanted, but not needed.
 need() {
-    local thing packages=() wanted=() missing=() line=""
+    local thing packages=() wanted=() missing=() line="" found cxx=()
+    [ -z "${MPI_HOME:-}" ] || [ -d "$MPI_HOME" ] || fail "MPI_HOME is '$MPI_HOME', and there is no such folder."
+    found=$(compiler) || exit 1
+    read -r -a cxx <<<"$found"
+    if [ ${#cxx[@]} -gt 0 ] && ! "${cxx[@]}" -E -x c++ - </dev/null >/dev/null 2>&1; then
+        fail "The compiler '$found' does not even preprocess an empty file: CXX says which one to take."
+    fi
+    case $root in
+        *['#[];"\']* | *$'\n'*) fail "CMake does not take the path '$root': move the clone to one without # [ ] ; \" \\." ;;
+    esac
+    { mkdir -p "$build" && [ -w "$build" ]; } 2>/dev/null ||
+        fail "Nothing can be written to the folder $build: take a clone in a folder of your own."
     for thing in "$@"; do
         if ! is_there "${thing%\?}"; then
             read -r -a wanted <<<"$(package "${thing%\?}")"
@@ -206,7 +220,8 @@ need() {
         esac
     fi
     local version
-    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p') || true
+    [ -n "$version" ] || fail "$(command -v cmake) --version says no version."
     if [ "${version% *}" -lt 3 ] || { [ "${version% *}" -eq 3 ] && [ "${version#* }" -lt 25 ]; }; then
         fail "CMake 3.25 or newer is needed, and $(command -v cmake) is ${version/ /.}: a newer one comes with" \
             "'pip install cmake' or your distribution's backports."
@@ -215,6 +230,15 @@ need() {
 
 # cached NAME: the value that the build folder has for it.
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null || true; }
+
+# alone COMMAND...: one of those in this build folder at a time.
+alone() {
+    if has flock; then
+        flock -o "$build/.lock" "$@"
+    else
+        "$@"
+    fi
+}
 
 # configure NAME=VALUE...: runs CMake where the build folder is not there, is another's, or has other values.
 configure() {
@@ -241,8 +265,8 @@ configure() {
             arguments+=("-DMPI_CXX_COMPILER=${words[0]}" "-DMPIEXEC_EXECUTABLE=${words[1]}")
         fi
     fi
-    cmake -S "$root" -B "$build" "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DEINPARALLEL_MPI=ON </dev/null ||
-        fail "Configuring in $build failed."
+    alone cmake -S "$root" -B "$build" "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DEINPARALLEL_MPI=ON </dev/null ||
+        fail "Configuring in $build failed. If the folder is damaged, delete it."
 }
 
 # As many compilers at once as there are cores, and as there is memory for: the largest units of the tests take 3 GB each,
@@ -261,7 +285,8 @@ jobs() {
 
 # compile TARGET...
 compile() {
-    cmake --build "$build" --parallel "$(jobs)" --target "$@" </dev/null || fail "Building in $build failed."
+    alone cmake --build "$build" --parallel "$(jobs)" --target "$@" </dev/null ||
+        fail "Building in $build failed. If the folder is damaged, delete it."
 }
 
 # configuration: what the library was built with. Its program is one of the things that were compiled.
