@@ -1,5 +1,5 @@
 # What examples/run says where it cannot begin: one sentence, and nothing is installed, configured or built.
-# cmake -DSOURCE=<project> -P commands.cmake
+# cmake -DSOURCE=<project> -DBASH=<shell> -P commands.cmake
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -24,7 +24,7 @@ foreach(case IN LISTS cases)
     set(sentence "${CMAKE_MATCH_3}")
     separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_2}")
     execute_process(
-        COMMAND "${CMAKE_COMMAND}" -E env ${setting} bash examples/run ${arguments}
+        COMMAND "${CMAKE_COMMAND}" -E env ${setting} "${BASH}" examples/run ${arguments}
         WORKING_DIRECTORY "${SOURCE}" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output
     )
     string(REGEX MATCHALL "\n" lines "${output}")

@@ -534,7 +534,7 @@ TEST_CASE("within a memory limit what the backward pass reads is computed again"
             CHECK(std::abs(a.data()[at] - b.data()[at]) <= 1e-11 * std::max(1.0, std::abs(a.data()[at])));
         }
     }
-    if (world.size() == 1) {  // otherwise each rank looks for the least limit, for many seconds
+    if (world.size() <= 2) {  // each rank looks for the least limit, for many seconds on more of them
         asked.memory_limit = peak_of(all) / 20;
         CHECK_THROWS_AS(ep::decompose(asked, loss, dW), ep::error);
     }

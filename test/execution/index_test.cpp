@@ -53,7 +53,7 @@ struct given {
     given(const given&) = delete;
 };
 
-/// Ten of them, or two: where MPI is simulated a process takes time with the square of its messages.
+/// Ten of them, or two: many ranks share few cores, and each makes all plans.
 void run_random_graphs(unsigned seed) {
     ep::context world(MPI_COMM_WORLD);
     std::mt19937 bits(seed);

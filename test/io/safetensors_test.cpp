@@ -254,8 +254,7 @@ TEST_CASE("names and metadata of any letters are written and read again") {
               ep::detail::safetensors_preamble({"z"}, {{'c', 16}}, {{1}});
           }) ==
           "'z': safetensors hold no elements of type complex<double>, but F64, F32, F16, BF16, F8_E4M3, F8_E5M2, C64, "
-          "I64, I32, I16, "
-          "I8, U64, U32, U16, U8, BOOL");
+          "I64, I32, I16, I8, U64, U32, U16, U8, BOOL");
 }
 
 TEST_CASE("sentences about what is wrong with a file") {
