@@ -3,8 +3,10 @@
 #
 #   <!-- from FILE -->           the code block behind it stands in examples/FILE
 #   <!-- printed by EXAMPLE -->   the text behind it is in what the example prints (OUTPUTS/EXAMPLE.txt)
+#   <!-- printed, with other numbers, by EXAMPLE -->   the same, but numbers need not be equal
 #
-# Blanks at the end of a line do not count, nor does the depth of indentation in which a page shows code.
+# Blanks at the end of a line do not count, nor does the depth of indentation in which a page shows code. … stands for
+# what is left out.
 # And what a page links to in this repository is there.
 
 cmake_minimum_required(VERSION 3.25)
@@ -16,13 +18,20 @@ function(plain variable)
     set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
+# without_numbers(<variable>): the text with # for each number and its unit, and one blank for several.
+function(without_numbers variable)
+    string(REGEX REPLACE "[0-9]+([.][0-9]+)?(e-?[0-9]+)?([munkMGT]?s?)" "#" text "${${variable}}")
+    string(REGEX REPLACE " +" " " text "${text}")
+    set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
 set(quotes 0)
 set(wrong "")
 file(GLOB pages RELATIVE "${SOURCE}" "${SOURCE}/README.md" "${SOURCE}/examples/pages/*.md")
 foreach(page IN LISTS pages)
     file(READ "${SOURCE}/${page}" rest)
     while(TRUE)
-        if(NOT rest MATCHES "\n<!-- (from|printed by) ([a-z0-9_./]+) -->\n(```[a-z]*\n)")
+        if(NOT rest MATCHES "\n<!-- (from|printed by|printed, with other numbers, by) ([a-z0-9_./]+) -->\n(```[a-z]*\n)")
             break()
         endif()
         set(kind "${CMAKE_MATCH_1}")
@@ -48,10 +57,23 @@ foreach(page IN LISTS pages)
         file(READ "${file}" text)
         plain(text)
         plain(quote)
-        string(FIND "${text}" "${quote}" found)
-        if(found EQUAL -1)
-            string(APPEND wrong "${page} quotes what ${name} does not have:${quote}\n")
+        if(kind MATCHES "other")
+            without_numbers(text)
+            without_numbers(quote)
         endif()
+        while(quote)
+            string(FIND "${quote}" "…" end)
+            string(SUBSTRING "${quote}" 0 ${end} part)
+            string(STRIP "${part}" stripped)
+            string(FIND "${text}" "${stripped}" found)
+            if(found EQUAL -1)
+                string(APPEND wrong "${page} quotes what ${name} does not have:${part}\n")
+            endif()
+            if(end EQUAL -1)
+                break()
+            endif()
+            string(REPLACE "${part}…" "" quote "${quote}")
+        endwhile()
     endwhile()
 endforeach()
 

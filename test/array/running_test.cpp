@@ -158,6 +158,9 @@ TEST_CASE("the largest elements of rows: ties by index, NaN last") {
     ep::array<float, 1> more({6});
     CHECK(sentence_of([&] { more(k) = ep::top_k(k, j, x(j)).values; }) ==
           "ep::top_k: 6 elements are asked for, but rows have 5");
+    const std::string negative = "einsum: iota or top_k is given a negative number of elements";
+    CHECK(sentence_of([&] { more(k) = ep::top_k(k, j, x(j), -1).values; }) == negative);
+    CHECK(sentence_of([&] { more(k) = ep::iota(k, -1); }) == negative);
 }
 
 TEST_CASE("ep::iota says how far it goes") {

@@ -237,7 +237,8 @@ TEST_CASE("memory that a result cannot go to is refused on every rank, and stays
     refused("run: the memory for output 'Y' is an empty handle", bound, ep::into(Y, ep::distributed<double, 2>()));
     const bool one = world.size() > 1 && world.rank() == 0;
     if (world.size() > 1) {
-        refused("run: what is bound, or where it rests, is not the same on all ranks", bound, ep::into(one ? Y : Z, y));
+        refused("run: the memory for output 'Y', or where it rests, is not the same on all ranks", bound,
+                ep::into(one ? Y : Z, y));
     }
 }
 

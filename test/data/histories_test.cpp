@@ -104,7 +104,7 @@ TEST_CASE("one rank has let go: a layout described in another way is the same la
         if (world.size() > 1) {
             const std::string unlike = sentence_of(
                 [&] { static_cast<void>(is_right(ep::bind(X, world.rank() == 0 ? own.held : second.held))); });
-            CHECK(unlike == "run: what is bound, or where it rests, is not the same on all ranks");
+            CHECK(unlike == "run: what is bound to placeholder 'X', or where it rests, is not the same on all ranks");
             CHECK(same_everywhere(world, unlike));
         }
         CHECK(is_right(ep::bind(X, second.held)));

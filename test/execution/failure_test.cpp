@@ -132,7 +132,9 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     const ep::distributed<double, 2> spread(part->part);
     const std::string mixed =
         sentence_of([&] { ep::execute(plan, world, last ? ep::bind(X, spread) : ep::bind(X, good)); });
-    CHECK(mixed == (world.size() > 1 ? "run: what is bound, or where it rests, is not the same on all ranks" : ""));
+    CHECK(mixed == (world.size() > 1
+                        ? "run: what is bound to placeholder 'X', or where it rests, is not the same on all ranks"
+                        : ""));
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, last ? ep::distributed<double, 2>() : spread)); }) ==
           "run: the value bound to placeholder 'X' is an empty handle" + on_last);
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good)); }).empty());

@@ -3,8 +3,13 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/io/npy.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <complex>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -12,6 +17,7 @@
 namespace inputs_test {
 
 namespace ep = einparallel;
+using ep::testing::sentence_of;
 
 TEST_CASE("generate calls its function for the elements of a box, in its row-major order") {
     const ep::tensor<double, 2> X =
@@ -46,6 +52,29 @@ TEST_CASE("a file becomes an input; what is wrong with it poisons the handle") {
     CHECK(ep::load_npy<float, 2>(path).node()->failure.find("type") != std::string::npos);
     CHECK(ep::load_npy<double, 3>(path).node()->failure.find("rank") != std::string::npos);
     CHECK(ep::load_npy<double, 2>("no_such_file.npy").node()->failure.find("no_such_file.npy") != std::string::npos);
+    std::remove(path.c_str());
+}
+
+TEST_CASE("an array is written to a file, and read from it") {
+    const std::string path = "inputs_test_array.npy";
+    const auto same = [&]<class T, std::size_t Rank>(const ep::array<T, Rank>& written) {
+        ep::write_npy(path, written);
+        const ep::array<T, Rank> read = ep::read_npy<T, Rank>(path);
+        return read.extents() == written.extents() &&
+               std::equal(written.data(), written.data() + written.size(), read.data());
+    };
+    CHECK(same(ep::array<double, 2>{{1, 2, 3}, {4, 5, 6}}));
+    CHECK(same(ep::array<std::int8_t, 1>{1, -2, 3}));
+    CHECK(same(ep::array<std::complex<float>, 3>({2, 0, 3})));
+    CHECK(same(ep::array<bool, 2>{{true, false}, {false, true}}));
+    CHECK(same(ep::array<double, 0>()));
+    CHECK(sentence_of([&] { static_cast<void>(ep::read_npy<float, 1>(path)); }) ==
+          "'inputs_test_array.npy' is of type double and rank 0, and type float and rank 1 are asked for");
+    CHECK(sentence_of([&] { static_cast<void>(ep::read_npy<float, 1>("/nowhere/x.npy")); }) ==
+          "'/nowhere/x.npy' cannot be opened: No such file or directory");
+    CHECK(sentence_of([&] {
+              ep::write_npy("/nowhere/x.npy", ep::array<float, 1>{1, 2});
+          }).find("'/nowhere/x.npy' cannot be opened for writing") == 0);
     std::remove(path.c_str());
 }
 

@@ -41,8 +41,10 @@ TEST_CASE("a file becomes an input vertex that every rank can read a box of") {
 TEST_CASE("what cannot be used is said by the handle, not thrown on the rank that noticed") {
     const auto failure = [](const auto& loaded) { return loaded.node()->failure; };
     const std::string path = fixture("c_f4");
-    CHECK(failure(ep::load_npy<double, 3>(path)) == "'" + path + "' holds elements of type <f4, and <f8 is asked for");
-    CHECK(failure(ep::load_npy<float, 2>(path)) == "'" + path + "' holds a tensor of rank 3, and rank 2 is asked for");
+    CHECK(failure(ep::load_npy<double, 3>(path)) ==
+          "'" + path + "' is of type float and rank 3, and type double and rank 3 are asked for");
+    CHECK(failure(ep::load_npy<float, 2>(path)) ==
+          "'" + path + "' is of type float and rank 3, and type float and rank 2 are asked for");
     const auto absent = ep::load_npy<float, 2>("/nowhere/w.npy");
     CHECK(failure(absent) == "'/nowhere/w.npy' cannot be opened: No such file or directory");
     CHECK(absent.node()->bounds.size() == 2);

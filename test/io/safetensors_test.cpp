@@ -91,10 +91,14 @@ TEST_CASE("names, types, shapes and boxes of the tensors of a file") {
     file.read_box("none", {{{0, 0}, {0, 5}}}, nullptr);
     CHECK_THROWS_WITH_AS(file.read_box("w", {{{0, 3}, {0, 3}}}, box.data()),
                          doctest::Contains("a box outside of tensor 'w' is asked for"), ep::error);
-    CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<float>(), 2),
-                         doctest::Contains("tensor 'w' has elements of type I16, and F32 is asked for"), ep::error);
-    CHECK_THROWS_WITH_AS(file.require("w", ep::element_type_of<std::int16_t>(), 1),
-                         doctest::Contains("tensor 'w' has rank 2, and rank 1 is asked for"), ep::error);
+    CHECK_THROWS_WITH_AS(
+        file.require("w", ep::element_type_of<float>(), 2),
+        doctest::Contains("tensor 'w' is of type int16 and rank 2, and type float and rank 2 are asked for"),
+        ep::error);
+    CHECK_THROWS_WITH_AS(
+        file.require("w", ep::element_type_of<std::int16_t>(), 1),
+        doctest::Contains("tensor 'w' is of type int16 and rank 2, and type int16 and rank 1 are asked for"),
+        ep::error);
     CHECK_THROWS_WITH_AS(static_cast<void>(file.shape("v")), doctest::Contains("has no tensor 'v'"), ep::error);
 }
 

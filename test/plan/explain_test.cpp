@@ -120,7 +120,7 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
 }
 
 TEST_CASE("JSON holds the plan and survives any name") {
-    const std::string name = "a \"b\"\\c\n\t\x01 d";
+    const std::string name = "a \"b\"\\c\n\t\x01 d \xc3\xa9";
     const node ab = named(einsum("ij,jk->ik", {input({64, 32}), input({32, 64})}), name);
     const plan shown = decompose_vertices({.processes = 4, .objective = objective::paper}, {ab});
     const json read = json::parse(shown.to_json());
@@ -291,6 +291,13 @@ TEST_CASE("numbers for readers: three digits and a unit") {
     CHECK(detail::duration_text(2e-6) == "2.00us");
     CHECK(detail::duration_text(0.0123) == "12.3ms");
     CHECK(detail::duration_text(123.4) == "123s");
+}
+
+TEST_CASE("JSON is UTF-8 whatever the bytes of a name are") {
+    const node ab =
+        named(einsum("ij,jk->ik", {input({64, 32}), input({32, 64})}), "\xe9t\xc3\xa9 \xed\xa0\x80\xff\xc3");
+    const std::string json = decompose_vertices({.processes = 4}, {ab}).to_json();
+    CHECK(json.find("\"\\ufffdt\xc3\xa9 \\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"") != std::string::npos);
 }
 
 TEST_CASE("the drawing has every vertex and edge, quotes escaped") {

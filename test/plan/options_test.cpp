@@ -198,10 +198,10 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                 ++kept;
             } catch (const error& refused) {
                 const std::string sentence = refused.what();
-                CHECK(
-                    sentence.find(" bytes on a rank in the smallest plan found (all that the rank holds at that time); "
-                                  "options.memory_limit is " +
-                                  std::to_string(limit)) != std::string::npos);
+                CHECK(sentence.find(" bytes on a rank in the smallest plan found, other tensors that the rank holds "
+                                    "meanwhile included; "
+                                    "options.memory_limit is " +
+                                    std::to_string(limit)) != std::string::npos);
                 limited.memory_limit = std::stoull(sentence.substr(sentence.find(" needs ") + 7));
                 CHECK_NOTHROW(static_cast<void>(decompose_vertices(limited, {chain})));  // what it needs is enough
                 --limited.memory_limit;                                                  // and no search finds less
@@ -214,7 +214,7 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     }
     const auto needs = [](const std::string& name, int needed) {
         return "decompose: " + name + " needs " + std::to_string(needed) +
-               " bytes on a rank in the smallest plan found (all that the rank holds at that time); "
+               " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
                "options.memory_limit is "
                "1";
     };
@@ -228,8 +228,8 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         each->element = {'i', 1};
     }
     check_refused({.memory_limit = 16}, {bytes},
-                  "decompose: v2 needs 129 bytes on a rank in the smallest plan found (all that the rank holds at "
-                  "that time); options.memory_limit is 16");
+                  "decompose: v2 needs 129 bytes on a rank in the smallest plan found, other tensors that the rank "
+                  "holds meanwhile included; options.memory_limit is 16");
 }
 
 TEST_CASE("a limit below everything is refused, also where what is kept over runs depends on the limit") {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,13 +85,22 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     bool again = false;  // all ranks have what earlier runs have kept
     saying(bound, "still belong to their handle", [&] {
         const bool has_kept = failure.empty() && call.moves().is_kept();
-        const std::uint64_t least = agree(
-            state.control, failure,
-            {{call.ready != nullptr ? call.ready->signature(asked) : 0, "run: the plan is not the same on all ranks"},
-             {call.bound_signature.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
-             {seen != nullptr, "run: a trace is asked for on some ranks only"}},
-            has_kept ? 1 : 0);
-        again = least == 1;
+        constexpr const char* others_are_bound = "run: what is bound, or where it rests, is not the same on all ranks";
+        try {
+            const std::uint64_t least = agree(state.control, failure,
+                                              {{call.ready != nullptr ? call.ready->signature(asked) : 0,
+                                                "run: the plan is not the same on all ranks"},
+                                               {call.bound_signature.value(), others_are_bound},
+                                               {seen != nullptr, "run: a trace is asked for on some ranks only"}},
+                                              has_kept ? 1 : 0);
+            again = least == 1;
+        } catch (const error& thrown) {
+            if (std::string_view(thrown.what()) == others_are_bound) {
+                inputs.agree_on_values();
+                outputs.agree_on_memory();
+            }
+            throw;
+        }
         kept_memory& kept = call.moves().kept();
         const program& of_rank = call.moves().of_rank();
         if (!again && keeps && kept.agree_with(state.control, of_rank)) {

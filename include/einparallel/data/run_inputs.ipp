@@ -37,6 +37,13 @@ struct plan_call {
     prepared_plan* ready = nullptr;  ///< null until the plan is prepared
     fingerprint bound_signature{};   ///< of the values bound, and their distributions
 
+    /// Throws where what is bound to a vertex is not the same on all ranks. Collective.
+    EINPARALLEL_SELDOM void agree_on(std::string_view what, const planned_vertex& of, std::uint64_t number) const {
+        agree(
+            world->control, "",
+            {{number, sentence({"run: ", what, " '", of.name, "', or where it rests, is not the same on all ranks"})}});
+    }
+
     /// A run that failed keeps nothing for later runs.
     ~plan_call() {
         if (ready != nullptr && !moves().is_kept()) {
@@ -115,6 +122,18 @@ public:
             require(
                 is_used_[number] || call_.bound[number].is_output(),
                 {"run: a value is bound to ", name_of(call_.bound[number]), ", which is no placeholder of this plan"});
+        }
+    }
+
+    /// Throws where the values of a placeholder rest otherwise on other ranks. Collective.
+    EINPARALLEL_SELDOM void agree_on_values() {
+        for (std::size_t number = 0; number < call_.asked.vertices().size(); ++number) {
+            const planned_vertex& input = call_.asked.vertices()[number];
+            if (input.is_input() && input.origin->origin->kind() == source_kind::placeholder) {
+                const bool is_everywhere = value_for(input)->origin->kind() == source_kind::everywhere;
+                call_.agree_on("what is bound to placeholder", input,
+                               is_everywhere ? 0 : call_.ready->way(number)->signature);
+            }
         }
     }
 

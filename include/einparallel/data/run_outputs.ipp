@@ -39,6 +39,15 @@ public:
         for_each_in(call_.bound, [&](const binding& each) { offer(each); });
     }
 
+    /// Throws where the application's memory for an output rests otherwise on other ranks. Collective.
+    EINPARALLEL_SELDOM void agree_on_memory() const {
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            const local_tensor* const into = targets_[position];
+            call_.agree_on("the memory for output", call_.output(position),
+                           into == nullptr ? 0 : fingerprint().add(*into->where).value());
+        }
+    }
+
     /// Called when the ranks have begun. Elements that were given now belong to the run, which keeps them to its end.
     EINPARALLEL_SELDOM void begin() {
         for (const binding& each : call_.bound) {

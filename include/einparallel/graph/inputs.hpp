@@ -1,13 +1,16 @@
 #pragma once
-// Inputs that are not on one rank: functions of the index, placeholders, and files.
+// Inputs that are not on one rank: functions of the index, placeholders, and files. Files of arrays.
 
+#include <einparallel/array/array.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/io/npy.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/refused.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -172,6 +175,34 @@ auto load_npy(const std::string& path) {
     } else {
         return detail::refused();
     }
+}
+
+/// The tensor of a .npy file as an array of this process: the elements are read at this call.
+/// @throws error that names the file, where load_npy would make the next decompose fail
+template <class T = detail::refused, std::size_t... Rank>
+auto read_npy(const std::string& path) {
+    constexpr bool said = Element<T> && sizeof...(Rank) == 1;
+    static_assert(said,
+                  "ep::read_npy: name the element type and the number of dimensions: ep::read_npy<double, 2>(path)");
+    if constexpr (said) {
+        const npy_file file(path);
+        file.require(element_type_of<T>(), (Rank + ...));
+        std::array<index, (Rank + ...)> extents{};
+        std::copy(file.shape().begin(), file.shape().end(), extents.begin());
+        array<T, Rank...> elements(extents, detail::first_elements::unwritten);
+        file.read_box(whole_box(file.shape()), elements.data());
+        return elements;
+    } else {
+        return detail::refused();
+    }
+}
+
+/// Writes an array of this process as a .npy file in C order; an older file of this name is replaced. (save_npy writes
+/// a distributed tensor, on all ranks.)
+/// @throws error where the file cannot be written
+template <class T, std::size_t Rank>
+void write_npy(const std::string& path, const array<T, Rank>& elements) {
+    write_npy(path, element_type_of<T>(), {elements.extents().begin(), elements.extents().end()}, elements.data());
 }
 
 /// An input read from a tensor of a .safetensors file, or of the files that an index lists

@@ -5,6 +5,8 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 
@@ -15,6 +17,15 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Throws where a tensor of a file is not of the type and the rank that are asked for. `who` names it.
+EINPARALLEL_SELDOM void require_tensor(std::initializer_list<word> who, element_type is, std::size_t rank,
+                                       element_type asked, std::size_t asked_rank) {
+    if (is != asked || rank != asked_rank) {
+        refuse({sentence(who), "' is of type ", written_element(is), " and rank ", rank, ", and type ",
+                written_element(asked), " and rank ", asked_rank, " are asked for"});
+    }
+}
 
 /// Reads one box. Dimensions are kept in the order of the file, slowest first, whatever order the array has. So a
 /// Fortran file is read as the C file of the transposed array, in tiles that are transposed in memory.

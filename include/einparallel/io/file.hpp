@@ -84,8 +84,12 @@ public:
         const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
             return ::pread(descriptor_, first + at, wanted, off_t(offset + at));
         });
-        require(done == bytes, {"'", path_, "' ends at byte ", offset + done, ", and bytes up to ", offset + bytes,
-                                " were wanted: it became shorter while it was read"});
+        if (done < bytes) {
+            struct stat now {};
+            static_cast<void>(::fstat(descriptor_, &now));
+            require(false, {"'", path_, "' became shorter after it was opened: it has ", std::uint64_t(now.st_size),
+                            " bytes now, and bytes up to ", offset + bytes, " are wanted"});
+        }
     }
 
 private:

@@ -79,10 +79,7 @@ EINPARALLEL_SELDOM void npy_file::check(bool holds, std::initializer_list<detail
 }
 
 EINPARALLEL_SELDOM void npy_file::require(element_type type, std::size_t rank) const {
-    check(header_.type == type, {"holds elements of type ", detail::npy_type_name(header_.type), ", and ",
-                                 detail::npy_type_name(type), " is asked for"});
-    check(header_.shape.size() == rank,
-          {"holds a tensor of rank ", header_.shape.size(), ", and rank ", rank, " is asked for"});
+    detail::require_tensor({"'", path()}, header_.type, header_.shape.size(), type, rank);
 }
 
 EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination) const {

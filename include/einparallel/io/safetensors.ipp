@@ -50,13 +50,7 @@ EINPARALLEL_SELDOM const detail::safetensors_entry& safetensors_file::entry(cons
 
 EINPARALLEL_SELDOM void safetensors_file::require(const std::string& name, element_type type, std::size_t rank) const {
     const detail::safetensors_entry& has = entry(name);
-    const std::string_view asked = detail::safetensors_type_name(type);
-    detail::require(
-        has.type == type,
-        {"'", path_, "': tensor '", name, "' has elements of type ", detail::safetensors_type_name(has.type), ", and ",
-         asked.empty() ? std::string_view(detail::written_element(type)) : asked, " is asked for"});
-    detail::require(has.shape.size() == rank, {"'", path_, "': tensor '", name, "' has rank ", has.shape.size(),
-                                               ", and rank ", rank, " is asked for"});
+    detail::require_tensor({"'", path_, "': tensor '", name}, has.type, has.shape.size(), type, rank);
 }
 
 EINPARALLEL_SELDOM void safetensors_file::read_box(const std::string& name, const std::vector<index>& extents,

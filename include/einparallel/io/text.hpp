@@ -15,7 +15,7 @@ EINPARALLEL_INLINE bool is_utf8(std::string_view text);
 EINPARALLEL_INLINE void append_utf8(std::string& text, unsigned code);
 
 /// The text as JSON writes it between quotes: a backslash stands before quotes and backslashes, and control characters
-/// are written as \u00XX.
+/// are written as \u00XX. A byte that is not UTF-8 becomes U+FFFD.
 EINPARALLEL_INLINE std::string escaped(std::string_view text);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,31 +2,36 @@
 
 #include <einparallel/io/text.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM bool is_utf8(std::string_view text) {
+/// Bytes of the character that begins at the beginning of `text`; 0 where that is not UTF-8.
+EINPARALLEL_SELDOM std::size_t bytes_of_character(std::string_view text) {
     constexpr unsigned least[] = {0, 0x80, 0x800, 0x10000};  // with so many bytes behind the first
-    for (std::size_t at = 0; at < text.size();) {
-        const auto first = static_cast<unsigned char>(text[at++]);
-        const std::size_t behind = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-        if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 || text.size() - at < behind) {
-            return false;
-        }
-        unsigned code = behind == 0 ? first : first & (0x3fU >> behind);
-        for (const std::size_t end = at + behind; at < end; ++at) {
-            const auto next = static_cast<unsigned char>(text[at]);
-            if (next >> 6U != 2) {
-                return false;
-            }
-            code = code << 6U | (next & 0x3fU);
-        }
-        if (code < least[behind] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
-            return false;
-        }
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t behind = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 || text.size() <= behind) {
+        return 0;
     }
-    return true;
+    unsigned code = behind == 0 ? first : first & (0x3fU >> behind);
+    for (std::size_t at = 1; at <= behind; ++at) {
+        const auto next = static_cast<unsigned char>(text[at]);
+        if (next >> 6U != 2) {
+            return 0;
+        }
+        code = code << 6U | (next & 0x3fU);
+    }
+    return code < least[behind] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : behind + 1;
+}
+
+EINPARALLEL_SELDOM bool is_utf8(std::string_view text) {
+    std::size_t bytes = 1;
+    for (; !text.empty() && bytes > 0; text.remove_prefix(bytes)) {
+        bytes = bytes_of_character(text);
+    }
+    return bytes > 0;
 }
 
 EINPARALLEL_SELDOM void append_utf8(std::string& text, unsigned code) {
@@ -41,13 +46,17 @@ EINPARALLEL_SELDOM void append_utf8(std::string& text, unsigned code) {
 EINPARALLEL_SELDOM std::string escaped(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string written;
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        if (code < 0x20) {
+    while (!text.empty()) {
+        const std::size_t bytes = bytes_of_character(text);
+        const auto code = static_cast<unsigned char>(text.front());
+        if (bytes == 0) {
+            written.append("\\ufffd");
+        } else if (code < 0x20) {
             written.append("\\u00").append({digits[code / 16], digits[code % 16]});
         } else {
-            written.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
+            written.append(code == '"' || code == '\\' ? "\\" : "").append(text.substr(0, bytes));
         }
+        text.remove_prefix(std::max(bytes, std::size_t(1)));
     }
     return written;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The named functions of expressions: reductions, maps and joins.
 
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 
 #include <cstddef>
@@ -276,11 +277,18 @@ auto logsumexp(const First& label, const Rest&... rest) {
 }
 
 /// The index along a label, of type ep::index: A(i, j) * ep::iota(i). The extent of the label comes from another
-/// operand, from the left side, or from `extent`.
+/// operand, from the left side, or from `extent`. Throws ep::error for a negative extent.
+///@{
 template <Label L>
-auto iota(const L& /*along*/, index extent = -1) {
+auto iota(const L& /*along*/) {
+    return detail::leaf<detail::iota_operand, detail::label_list<L>>({-1});
+}
+template <Label L>
+auto iota(const L& /*along*/, index extent) {
+    detail::expect(extent >= 0, "einsum: iota or top_k is given a negative number of elements");
     return detail::leaf<detail::iota_operand, detail::label_list<L>>({extent});
 }
+///@}
 
 /// The position of the largest element (argmin: of the smallest) along label `along`, of type ep::index. Of equal
 /// elements it is the lowest position; where there are NaNs, it is that of the first one. The element itself is max(j,

@@ -72,8 +72,9 @@ auto ranked(const E& expression, const leaf<iota_operand, label_list<K>>& ranks)
 /// makes two expressions with k where A has j. Element 0 along label `k` is the largest. The extent of `k` comes from
 /// the left side, from another operand, or from `count`. Places are of type ep::index. Of equal elements the one with
 /// the lower index comes first; NaN comes last. Label `over` is never partitioned: ranks have whole rows.
-template <Label K, Label Over, Expression E, std::integral Count = index>
-auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = -1) {
+template <Label K, Label Over, Expression E, std::integral... Count>
+    requires(sizeof...(Count) <= 1)
+auto top_k(const K& k, const Over& /*over*/, const E& expression, Count... count) {
     constexpr bool present = detail::appears_in<Over, typename E::labels>;
     constexpr bool ordered = !detail::is_complex<typename E::value_type>::value;
     constexpr bool is_new = !detail::appears_in<K, typename E::labels>;
@@ -81,7 +82,7 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count count = 
     static_assert(ordered, "top_k: complex numbers have no order");
     static_assert(is_new, "top_k: the label of the results is one that the expression does not have");
     if constexpr (present && ordered && is_new) {
-        const auto ranks = iota(k, index(count));
+        const auto ranks = iota(k, index(count)...);
         auto values = detail::ranked<detail::element_of_rank, K, Over>(expression, ranks);
         auto positions = detail::ranked<detail::position_of_rank, K, Over>(expression, ranks);
         return detail::ranked_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};

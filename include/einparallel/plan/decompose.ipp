@@ -159,10 +159,11 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
         found = std::move(other);
     }
     if (found.excess > 0) {
-        detail::refuse({"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
-                        " bytes on a rank in the smallest plan found (all that the rank holds at that time); "
-                        "options.memory_limit is ",
-                        asked.memory_limit});
+        detail::refuse(
+            {"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
+             " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
+             "options.memory_limit is ",
+             asked.memory_limit});
     }
     detail::check_kept(found.made, "decompose");
     return std::move(found.made);

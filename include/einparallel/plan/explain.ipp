@@ -122,8 +122,7 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
                               " has no label to cut there"});
     }
     note(any_in(shown.vertices(), &planned_vertex::lasts), {"* is read or computed in the first of ", asked.runs,
-                                                            " runs only, and each rank keeps the parts that later runs "
-                                                            "need (whole blocks where the algorithm says holds)"});
+                                                            " runs only; each rank keeps what later runs need of it"});
     written += idle_text(shown);
     const double cost = shown.objective_cost();
     const double least = shown.lower_bound().value_or(cost);
@@ -141,9 +140,15 @@ EINPARALLEL_SELDOM std::string headline(const plan& shown) {
         sentence({"plan for ", shown.processes(), shown.processes() == 1 ? " rank" : " ranks", " (objective ",
                   name_for(shown.asked().objective), "): ", shown.bytes_sent(), " bytes sent, cost ",
                   counted(shown.cost()), " numbers, ", duration_text(shown.seconds())});
-    return shown.asked().runs == 1 ? first
-                                   : sentence({first, " in the first run, ", shown.bytes_sent_again(), " bytes sent, ",
-                                               duration_text(shown.seconds_again()), " in each later one"});
+    const std::string seconds = duration_text(shown.seconds_again());
+    if (shown.asked().runs == 1) {
+        return first;
+    }
+    if (shown.bytes_sent_again() == shown.bytes_sent() && seconds == duration_text(shown.seconds())) {
+        return sentence({first, " in each run"});
+    }
+    return sentence(
+        {first, " in the first run, ", shown.bytes_sent_again(), " bytes sent, ", seconds, " in each later one"});
 }
 
 EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
