@@ -105,6 +105,7 @@ private:
     static constexpr index stretch = 65536;  // bytes of a long run that one thread copies at a time
     static constexpr index longest = 512;    // columns or rows of a block
     static constexpr index block_bytes = 131072;
+    static constexpr index least_block = 16384;  // bytes
 
     /// Makes each loop a part of the columns, of the rows, or of the outer loops. Columns take the next loop of the
     /// output, and rows the next loop of the input, in turn, until both are long enough for whole cache lines and to
@@ -142,6 +143,14 @@ private:
             role[taken] = takes_column ? column : row;
             sides[takes_column ? 0 : 1].push_back(loops[taken]);
             lengths[takes_column ? 0 : 1] *= loops[taken].extent;
+        }
+        // A block of a few elements would take longer to begin than to copy: rows of several of them are one block.
+        for (std::size_t each = 0; each < loops.size() && lengths[0] / element_ * lengths[1] < least_block; ++each) {
+            if (role[each] == outside && element_ < long_run) {
+                role[each] = row;
+                sides[1].push_back(loops[each]);
+                lengths[1] *= loops[each].extent;
+            }
         }
         const auto add = [](gemm_axis& axis, const loop_list& list) {
             for (std::size_t each = list.size(); each-- > 0;) {
