@@ -28,12 +28,25 @@ public:
             contiguous_batch_ = nest_.extents[loops.batch.back()] >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 &&
                                 moves[y_slot] == 1;
         }
+        if (loops.operands[0] == type && loops.operands[1] == type) {
+            for (const std::size_t loop : loops.batch) {
+                const index* const moves = nest_.of(loop);
+                const bool is_longer = panel_loop_ == no_loop || nest_.extents[loop] > nest_.extents[panel_loop_];
+                panel_loop_ = moves[x_slot] != 0 && moves[y_slot] != 0 && is_longer ? loop : panel_loop_;
+            }
+        }
+        is_swapped_ = loops.decision.swapped;
     }
 
     /// @param made  the decision, which has only its sizes so far
-    void decide(contraction_decision& made) const {
+    /// @param batch  loops around the products; the last one is that whose points panels hold
+    void decide(contraction_decision& made, odometer::loop_list& batch) const {
         made.way = way(made);
         made.in_lanes = made.way == contraction_way::small_products && is_in_lanes(made);
+        if (choose_panels(made)) {
+            const auto found = std::find(batch.begin(), batch.end(), panel_loop_);
+            std::rotate(found, found + 1, batch.end());
+        }
         // Threads share the points of the batch, or each product where these are too few.
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
@@ -91,6 +104,57 @@ private:
                made.m * made.n * made.k >= 2 * (made.m * made.k + made.k * made.n + made.m * made.n);
     }
 
+    /// Where small products have no columns that vectors can read and write in place, chooses what is copied for some
+    /// points of the batch at a time: what costs least, by estimates in nanoseconds for a point.
+    bool choose_panels(contraction_decision& made) const {
+        constexpr index fewest_points = 8;
+        const index m = axes_.m.size;  // rows and columns of the matrix products
+        const index n = axes_.n.size;
+        const index k = axes_.k.size;
+        const bool is_small = std::max({m, n, k}) <= longest_small_side && m * n * k <= most_small_points;
+        const bool is_plain =
+            made.way == contraction_way::small_products || made.way == contraction_way::packed_product;
+        if (made.in_lanes || !is_plain || !is_small || std::min({m, n, k}) < 2 || type_.kind != 'f' ||
+            panel_loop_ == no_loop || nest_.extents[panel_loop_] < fewest_points || has_small_columns()) {
+            return false;
+        }
+        const index* const moves = nest_.of(panel_loop_);
+        const auto bytes = index(type_.bytes);
+        const index lanes = vector_bytes(best_instruction_set()) / bytes;
+        const double element = bytes == 4 ? 0.4 : 0.7;  // copied from one layout to another
+        const auto copied = [&](index rows, index columns, index by) {
+            return double(rows * columns) * (by == 1 ? 0.3 : std::min(rows, columns) < 4 ? 2 : 1) * element;
+        };
+        const double reads_c = mode_ == write_mode::combine ? 2 : 1;
+        const double points = double(m) * double(n) * double(k);
+        const double plain = made.way == contraction_way::packed_product ? 300 + 0.1 * points : points;
+        const double along = copied(m, k, moves[is_swapped_ ? y_slot : x_slot]) +
+                             copied(k, n, moves[is_swapped_ ? x_slot : y_slot]) +
+                             reads_c * copied(m, n, moves[z_slot]) + 0.35 * points / double(lanes);
+        const index least = 16 / bytes;
+        const bool fills = n >= least && (mode_ == write_mode::overwrite || n % least == 0);
+        const bool packs_b = !is_contiguous(&gemm_axis::loop::first);
+        const bool packs_c = !is_contiguous(&gemm_axis::loop::second);
+        const double by_columns = (packs_b ? copied(k, n, 0) : 0) + (packs_c ? reads_c * copied(m, n, 0) : 0) +
+                                  0.4 * double(m * k * ((n + lanes - 1) / lanes)) + 5;
+        if (fills && by_columns < std::min(along, plain)) {
+            made.packs_columns = packs_b;
+            made.packs_output = packs_c;
+        } else if (along < plain) {
+            made.in_lanes = true;
+        } else {
+            return false;
+        }
+        made.way = contraction_way::small_products;
+        return true;
+    }
+
+    /// True where columns lie side by side on one side of n.
+    bool is_contiguous(index gemm_axis::loop::*side) const {
+        const auto& n = axes_.n.loops;
+        return n.size() == 1 && n[0].*side == 1;
+    }
+
     /// True where nothing is summed, and the operands are contiguous or constant along the output's rows.
     bool is_elementwise() const {
         if (type_.kind != 'f' || !nest_.all_in_output() || nest_.size() == 0) {
@@ -141,6 +205,9 @@ private:
     element_type type_;
     write_mode mode_;
     bool contiguous_batch_ = false;
+    static constexpr std::size_t no_loop = std::size_t(-1);
+    std::size_t panel_loop_ = no_loop;  ///< the longest loop that all three tensors have
+    bool is_swapped_ = false;
 };
 
 EINPARALLEL_INLINE std::uint64_t& decisions_made() {
@@ -206,7 +273,7 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
     decision.batch = odometer(nest, batch).size();
     decision.sums_first = sizes[0] > 0;
     decision.sums_second = sizes[1] > 0;
-    contraction_choice(*this, type).decide(decision);
+    contraction_choice(*this, type).decide(decision, batch);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -233,6 +300,8 @@ EINPARALLEL_INLINE std::string contraction_decision::text() const {
     text += " of m = " + std::to_string(m) + ", n = " + std::to_string(n) + ", k = " + std::to_string(k);
     text += batch > 1 ? ", batch " + std::to_string(batch) : "";
     text += in_lanes ? " along vectors" : "";
+    text += packs_columns ? ", columns of an operand copied side by side" : "";
+    text += packs_output ? ", columns of the output copied from side by side" : "";
     const bool is_matrix = way == contraction_way::small_products || way == contraction_way::packed_product ||
                            way == contraction_way::library_product;
     text += is_matrix && swapped && !in_lanes ? " with n as rows" : "";

@@ -4,7 +4,7 @@
 #include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/product/batch_in_lanes.hpp>
+#include <einparallel/kernel/product/product_panels.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>

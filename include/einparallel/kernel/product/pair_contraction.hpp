@@ -4,11 +4,11 @@
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product/batch_in_lanes.hpp>
 #include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/kernel/product/dot_products.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/product_panels.hpp>
 #include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
@@ -52,7 +52,7 @@ public:
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
           scale_(repeats == 1 ? scale : op::prod(scale, converted<T>(repeats))) {
-        if (decision.way == contraction_way::small_products && !decision.in_lanes && !has_others()) {
+        if (decision.way == contraction_way::small_products && !in_panels() && !has_others()) {
             if (tables == nullptr) {
                 own_tables_.reset(new index[small_product<T>::tables_of(axes)]);
                 tables = own_tables_.get();
@@ -95,8 +95,10 @@ public:
         const T* const a = a_operand.template elements<T>();
         const T* const b = b_operand.template elements<T>();
         if constexpr (is_real) {
-            if (decision.in_lanes && !has_others()) {
-                const batch_in_lanes<T> product(axes, scale_, adds());
+            if (in_panels() && !has_others()) {
+                const index* const by = nest.of(batch.back());
+                const product_panels<T> product(axes, scale_, adds(), decision.in_lanes, decision.packs_columns,
+                                                decision.packs_output, {by[a_slot()], by[b_slot()], by[z_slot]});
                 for_each_stretch(nest, batch, 0, decision.threads, [&](const index* from, index count, const index*) {
                     product.run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, nest.hook);
                 });
@@ -130,6 +132,9 @@ private:
 
     [[nodiscard]] bool has_others() const {
         return operands[0] != element_type_of<T>() || operands[1] != element_type_of<T>();
+    }
+    [[nodiscard]] bool in_panels() const {
+        return decision.in_lanes || decision.packs_columns || decision.packs_output;
     }
     [[nodiscard]] bool adds() const { return mode == write_mode::combine; }
 

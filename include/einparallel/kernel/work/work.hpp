@@ -5,7 +5,7 @@
 //   work/           the kinds of work, each a value and what the host does with it: join (any ⊕ and ⊗: as a blocked
 //                   product, else as steps over rows), select, running, ranked; products of tensors are in product/
 //   product/        Σ of products on blocks (contract): few_points; else a loop_nest, for which contraction_decision
-//                   chooses what pair_contraction runs: product_rows, dots, small_product (in place or batch_in_lanes),
+//                   chooses what pair_contraction runs: product_rows, dots, small_product (in place or product_panels),
 //                   gemm or blas
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand
