@@ -98,13 +98,18 @@ TEST_CASE("the ways") {
     CHECK(decided("abx,bcx->acx", small).way == way::small_products);
     CHECK(decided("abx,bcx->acx", small).in_lanes);
     CHECK(!decided("xab,xbc->xac", small).in_lanes);
-    CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).way == way::rows);
+    CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).in_lanes);
     CHECK(decided("abx,bcx->acx", {{'a', 4}, {'b', 4}, {'c', 4}, {'x', 1000}}).way == way::rows);
     CHECK(decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).way == way::small_products);
     CHECK(!decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).in_lanes);
+    CHECK(decided("xab,xcb->xac", small).packs_columns);
+    CHECK(!decided("xab,xcb->xac", small).packs_output);
+    CHECK(decided("xab,xbc->axc", small, ep::element_type_of<int>()).way == way::small_products);
+    CHECK(decided("axb,cxb->axc", small).packs_columns);  // the batch in the middle
+    CHECK(decided("xab,bcx->acx", small, ep::element_type_of<float>()).in_lanes);  // the batch at unlike ends
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", middle).way == way::small_products);
-    CHECK(decided("xab,xcb->xac", middle).way == way::packed_product);  // no columns side by side
+    CHECK(decided("xab,xcb->xac", middle).packs_columns);  // no columns side by side
     std::map<char, index> longest{{'a', 64}, {'b', 64}, {'c', 64}, {'x', 100}, {'y', 2}};
     CHECK(decided("xab,xbc->xac", longest).way == way::small_products);
     CHECK(decided("xab,xbyc->xayc", longest).way == way::packed_product);  // rows of B 1024 bytes apart

@@ -85,7 +85,8 @@ private:
             return contraction_way::small_products;
         }
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
-        const bool little_reuse = contiguous_batch_ && m * n * k < 4 * (m * k + k * n + m * n);
+        const bool is_row_type = !in_vectors() || type_.kind == 'f';  // rows of integers are not computed in vectors
+        const bool little_reuse = contiguous_batch_ && is_row_type && m * n * k < 4 * (m * k + k * n + m * n);
         const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
         if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
             return contraction_way::rows;
@@ -97,10 +98,15 @@ private:
         return is_for_library() ? contraction_way::library_product : contraction_way::packed_product;
     }
 
+    /// True for elements whose small products are computed in vectors.
+    bool in_vectors() const {
+        return type_.kind == 'f' || ((type_.kind == 'u' || type_.kind == 'i') && type_.bytes >= 4);
+    }
+
     /// True where points of the batch lie side by side, and their products are small, but have at least two
     /// multiply-adds for each element, so that packing pays.
     bool is_in_lanes(const contraction_decision& made) const {
-        return contiguous_batch_ && type_.kind == 'f' && std::max({made.m, made.n, made.k}) <= longest_small_side &&
+        return contiguous_batch_ && in_vectors() && std::max({made.m, made.n, made.k}) <= longest_small_side &&
                made.m * made.n * made.k >= 2 * (made.m * made.k + made.k * made.n + made.m * made.n);
     }
 
@@ -114,7 +120,7 @@ private:
         const bool is_small = std::max({m, n, k}) <= longest_small_side && m * n * k <= most_small_points;
         const bool is_plain =
             made.way == contraction_way::small_products || made.way == contraction_way::packed_product;
-        if (made.in_lanes || !is_plain || !is_small || std::min({m, n, k}) < 2 || type_.kind != 'f' ||
+        if (made.in_lanes || !is_plain || !is_small || std::min({m, n, k}) < 2 || !in_vectors() ||
             panel_loop_ == no_loop || nest_.extents[panel_loop_] < fewest_points || has_small_columns()) {
             return false;
         }
@@ -176,7 +182,7 @@ private:
     bool has_small_columns() const {
         const auto& n = axes_.n.loops;
         const auto least = index(16 / type_.bytes);
-        return type_.kind == 'f' && n.size() == 1 && n[0].first == 1 && n[0].second == 1 && n[0].extent >= least &&
+        return in_vectors() && n.size() == 1 && n[0].first == 1 && n[0].second == 1 && n[0].extent >= least &&
                (mode_ == write_mode::overwrite || n[0].extent % least == 0);
     }
 

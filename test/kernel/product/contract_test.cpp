@@ -6,10 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -256,6 +258,73 @@ TEST_CASE_TEMPLATE("batches along which all three tensors are contiguous", T, do
                 CHECK(c == expected);
             }
         }
+    }
+}
+
+TEST_CASE_TEMPLATE("batches of small products in any layout", T, double, float, std::int32_t, std::uint64_t,
+                   std::complex<float>, std::int16_t) {
+    // a(x, y, i, j) · b(x, y, j, k): the dimensions of each tensor lie in an order of their own, some of them
+    // backwards, some with gaps.
+    random_source random(64);
+    const auto one_of = [&](std::initializer_list<index> list) { return list.begin()[random() % list.size()]; };
+    enum : label_id { x, y, i, j, k };
+    const std::array<std::vector<label_id>, 3> labels{{{x, y, i, k}, {x, y, i, j}, {x, y, j, k}}};
+    for (int round = 0; round < 200; ++round) {
+        const std::vector<index> extents{one_of({1, 7, 8, 9, 33, 100, 517}), one_of({1, 1, 2, 9}),
+                                         one_of({2, 3, 4, 5, 8, 13, 33}), one_of({2, 3, 4, 8, 16, 31}),
+                                         one_of({2, 3, 4, 5, 8, 13, 20})};
+        std::array<std::vector<T>, 3> memory;
+        std::array<std::vector<index>, 3> strides;
+        std::array<index, 3> first{};
+        for (std::size_t tensor = 0; tensor < 3; ++tensor) {
+            std::vector<std::size_t> order{0, 1, 2, 3};
+            std::shuffle(order.begin(), order.end(), random);
+            strides[tensor].resize(4);
+            index size = 1;
+            for (const std::size_t dimension : order) {
+                const index extent = extents[static_cast<std::size_t>(labels[tensor][dimension])];
+                strides[tensor][dimension] = size;
+                size *= extent + (random() % 5 == 0 ? 1 : 0);
+                if (random() % 6 == 0) {
+                    first[tensor] += (extent - 1) * strides[tensor][dimension];
+                    strides[tensor][dimension] *= -1;
+                }
+            }
+            for (index element = 0; element < size; ++element) {
+                memory[tensor].push_back(static_cast<T>(static_cast<int>(random() % 9) - 4));
+            }
+        }
+        const write_mode mode = random() % 3 == 0 ? write_mode::combine : write_mode::overwrite;
+        const T scale = static_cast<T>(random() % 3 == 0 ? 3 : 1);
+        std::vector<T> expected = memory[0];
+        const auto at = [&](std::size_t tensor, std::array<index, 4> point) {
+            index place = first[tensor];
+            for (std::size_t dimension = 0; dimension < 4; ++dimension) {
+                place += point[dimension] * strides[tensor][dimension];
+            }
+            return static_cast<std::size_t>(place);
+        };
+        for (index each = 0; each < extents[x] * extents[y] * extents[i] * extents[k]; ++each) {
+            const index column = each % extents[k];
+            const index row = each / extents[k] % extents[i];
+            const index one = each / (extents[k] * extents[i]) % extents[y];
+            const index other = each / (extents[k] * extents[i] * extents[y]);
+            T sum{};
+            for (index depth = 0; depth < extents[j]; ++depth) {
+                sum = plain_arithmetic<T>::add(
+                    sum, plain_arithmetic<T>::multiply(memory[1][at(1, {other, one, row, depth})],
+                                                       memory[2][at(2, {other, one, depth, column})]));
+            }
+            T& into = expected[at(0, {other, one, row, column})];
+            into = plain_arithmetic<T>::add(mode == write_mode::combine ? into : T{},
+                                            plain_arithmetic<T>::multiply(scale, sum));
+        }
+        const std::vector<strided_block> operands{{memory[1].data() + first[1], labels[1], strides[1]},
+                                                  {memory[2].data() + first[2], labels[2], strides[2]}};
+        product_kernel<T>(scale, 2).contract(
+            {extents, operands, {memory[0].data() + first[0], labels[0], strides[0]}, mode});
+        INFO("round " << round);
+        CHECK(memory[0] == expected);
     }
 }
 

@@ -94,7 +94,7 @@ public:
         const row_operand& b_operand = decision.swapped ? x_ : y_;
         const T* const a = a_operand.template elements<T>();
         const T* const b = b_operand.template elements<T>();
-        if constexpr (is_real) {
+        if constexpr (small_product<T>::in_vectors) {
             if (in_panels() && !has_others()) {
                 const index* const by = nest.of(batch.back());
                 const product_panels<T> product(axes, scale_, adds(), decision.in_lanes, decision.packs_columns,

@@ -5,7 +5,6 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
@@ -37,9 +36,9 @@ public:
             gemm_axis alone;
             for (std::size_t position = axis.loops.size(); position-- > 0;) {
                 gemm_axis::loop& each = axis.loops[position];
-                index* const moves = elements_.add(each.extent);
-                moves[0] = stride;
-                moves[1] = each.*side;
+                index* const by = elements_.add(each.extent);
+                by[0] = stride;
+                by[1] = each.*side;
                 each.*side = stride;
                 stride *= each.extent;
             }
@@ -196,9 +195,7 @@ public:
         index tables[small_product<T>::largest_tables];
         const small_product<T> product(axes_, scale_, add_, tables, in_lanes_);
         const index step = a_.step + b_.step + c_.step;
-        const bool is_along = in_lanes_ && a_.moves == 1 && b_.moves == 1 && c_.moves == 1;
-        const std::size_t budget = is_along ? gemm_budget().b : panel_bytes;
-        const index fits = std::max(index(budget / sizeof(T)) / step, index{2}) * unit_;
+        const index fits = std::max(index(panel_bytes / sizeof(T)) / step, index{2}) * unit_;
         const index units = units_of(std::min(fits, points));
         const index work = axes_.m.size * axes_.n.size * axes_.k.size * unit_;
         const index reported = units_between_reports(work);
@@ -224,7 +221,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t panel_bytes = std::size_t{128} << 10;
+    static constexpr std::size_t panel_bytes = std::size_t{256} << 10;  // of the second-level cache
 
     [[nodiscard]] index units_of(index points) const { return (points + unit_ - 1) / unit_; }
     [[nodiscard]] static index step_of(const batched_matrix<T>& of) { return of.is_packed ? of.step : of.moves; }

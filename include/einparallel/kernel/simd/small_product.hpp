@@ -22,6 +22,8 @@ template <Element T>
 class small_product {
 public:
     static constexpr index longest = 64;  ///< largest m, n and k
+    /// Computed in vectors: floating-point numbers, and integers that are not short.
+    static constexpr bool in_vectors = std::is_floating_point_v<T> || (std::is_integral_v<T> && sizeof(T) >= 4);
 
     /// How many numbers the tables have: offsets along each index in both of its matrices, and the steps along k.
     static std::size_t tables_of(const gemm_axes& axes) {
@@ -44,7 +46,7 @@ public:
         gemm_blocks(axes.m, axes.m.size, a_rows_).take_all();
         gemm_blocks(axes.n, axes.n.size, b_columns_).take_all();
         gemm_blocks(axes.k, axes.k.size, a_along_).take_all();
-        if constexpr (std::is_floating_point_v<T>) {
+        if constexpr (in_vectors) {
             const index n = axes.n.size;
             const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
             for (index step = 0; step < axes.k.size; ++step) {
