@@ -262,7 +262,7 @@ TEST_CASE_TEMPLATE("batches along which all three tensors are contiguous", T, do
 }
 
 TEST_CASE_TEMPLATE("batches of small products in any layout", T, double, float, std::int32_t, std::uint64_t,
-                   std::complex<float>, std::int16_t) {
+                   std::complex<double>, std::int16_t) {
     // a(x, y, i, j) · b(x, y, j, k): the dimensions of each tensor lie in an order of their own, some of them
     // backwards, some with gaps.
     random_source random(64);

@@ -4,7 +4,6 @@
 #include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/product/product_panels.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
@@ -228,8 +227,21 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     const index vectors = (points + code::lanes - 1) / code::lanes;
     struct matrix {
         std::vector<index> rows, columns;
-        std::vector<T> memory, packed;
-        batched_matrix<T> layout;
+        std::vector<T> memory, packed;  // packed: for each vector of points, element after element
+        index step = 0;
+    };
+    // Calls copy(element in memory, element in packed memory) for each element at each point.
+    const auto for_each = [&](matrix& of, const auto& copy) {
+        for (std::size_t row = 0; row < of.rows.size(); ++row) {
+            for (std::size_t column = 0; column < of.columns.size(); ++column) {
+                for (index point = 0; point < points; ++point) {
+                    const auto number = static_cast<index>(row * of.columns.size() + column);
+                    const index into = point / code::lanes * of.step + number * code::lanes + point % code::lanes;
+                    copy(of.memory[static_cast<std::size_t>(of.rows[row] + of.columns[column] + point)],
+                         of.packed[static_cast<std::size_t>(into)]);
+                }
+            }
+        }
     };
     const auto make = [&](index rows, index columns) {
         matrix made;
@@ -241,9 +253,9 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
         }
         made.memory.resize(static_cast<std::size_t>(rows * columns * pitch));
         std::generate(made.memory.begin(), made.memory.end(), [&] { return small_integer<T>(random); });
-        made.layout = {made.rows.data(), made.columns.data(), rows, columns, rows * columns * code::lanes};
-        made.packed.assign(static_cast<std::size_t>(made.layout.step * vectors), T(77));
-        made.layout.template copy<code::lanes, true>(made.packed.data(), made.memory.data(), points);
+        made.step = rows * columns * code::lanes;
+        made.packed.assign(static_cast<std::size_t>(made.step * vectors), T(0));
+        for_each(made, [](const T& from, T& into) { into = from; });
         return made;
     };
     matrix a = make(m, depth);
@@ -276,12 +288,12 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     small_call call{m, n, depth, a_rows.data(), along.data(), c_rows.data(), &scale};
     call.even = even_steps(along.data(), depth);
     call.points = vectors;
-    call.a_point = a.layout.step;
-    call.b_point = b.layout.step;
-    call.c_point = c.layout.step;
+    call.a_point = a.step;
+    call.b_point = b.step;
+    call.c_point = c.step;
     call.b_column = call.c_column = code::lanes;
     code::template small<bytes, true>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
-    c.layout.template copy<code::lanes, false>(c.packed.data(), c.memory.data(), points);
+    for_each(c, [](T& into, const T& from) { into = from; });
     CHECK(c.memory == expected);
 }
 
