@@ -105,7 +105,7 @@ TEST_CASE("the ways") {
     CHECK(decided("xab,xcb->xac", small).packs_columns);
     CHECK(!decided("xab,xcb->xac", small).packs_output);
     CHECK(decided("xab,xbc->axc", small, ep::element_type_of<int>()).way == way::small_products);
-    CHECK(decided("axb,cxb->axc", small).packs_columns);  // the batch in the middle
+    CHECK(decided("axb,cxb->axc", small).packs_columns);                           // the batch in the middle
     CHECK(decided("xab,bcx->acx", small, ep::element_type_of<float>()).in_lanes);  // the batch at unlike ends
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", middle).way == way::small_products);
