@@ -42,14 +42,13 @@ struct contraction_decision {
     index batch = 1;  ///< … that all three tensors have
     /// True where n are the rows of the matrix product and m its columns, because the output is contiguous along m.
     bool swapped = false;
-    bool in_lanes = false;  ///< a vector register holds points of the batch, not columns
-    bool packs_columns =
-        false;  ///< columns of an operand are copied side by side, for some points of the batch at a time
-    bool packs_output = false;  ///< columns of the output are computed side by side, and copied from there
-    bool sums_first = false;    ///< labels that only the first operand has are summed first
-    bool sums_second = false;   ///< labels that only the second operand has are summed first
-    int threads = 1;            ///< threads that share the batch, or the elements of the output
-    int threads_inside = 1;     ///< threads that share each matrix product
+    bool in_lanes = false;       ///< a vector register holds points of the batch, not columns
+    bool packs_columns = false;  ///< columns of an operand are copied side by side, for some points at a time
+    bool packs_output = false;   ///< columns of the output are computed side by side, and copied from there
+    bool sums_first = false;     ///< labels that only the first operand has are summed first
+    bool sums_second = false;    ///< labels that only the second operand has are summed first
+    int threads = 1;             ///< threads that share the batch, or the elements of the output
+    int threads_inside = 1;      ///< threads that share each matrix product
 
     /// The decision in words, like "packed product of m = 384, n = 376, k = 147456 with n as rows; 1 thread".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;

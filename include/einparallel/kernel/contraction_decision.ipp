@@ -35,7 +35,6 @@ public:
                 panel_loop_ = moves[x_slot] != 0 && moves[y_slot] != 0 && is_longer ? loop : panel_loop_;
             }
         }
-        is_swapped_ = loops.decision.swapped;
     }
 
     /// @param made  the decision, which has only its sizes so far
@@ -134,16 +133,14 @@ private:
         const double reads_c = mode_ == write_mode::combine ? 2 : 1;
         const double points = double(m) * double(n) * double(k);
         const double plain = made.way == contraction_way::packed_product ? 300 + 0.1 * points : points;
-        const double along = copied(m, k, moves[is_swapped_ ? y_slot : x_slot]) +
-                             copied(k, n, moves[is_swapped_ ? x_slot : y_slot]) +
+        const double along = copied(m, k, moves[made.swapped ? y_slot : x_slot]) +
+                             copied(k, n, moves[made.swapped ? x_slot : y_slot]) +
                              reads_c * copied(m, n, moves[z_slot]) + 0.35 * points / double(lanes);
-        const index least = 16 / bytes;
-        const bool fills = n >= least && (mode_ == write_mode::overwrite || n % least == 0);
         const bool packs_b = !is_contiguous(&gemm_axis::loop::first);
         const bool packs_c = !is_contiguous(&gemm_axis::loop::second);
         const double by_columns = (packs_b ? copied(k, n, 0) : 0) + (packs_c ? reads_c * copied(m, n, 0) : 0) +
                                   0.4 * double(m * k * ((n + lanes - 1) / lanes)) + 5;
-        if (fills && by_columns < std::min(along, plain)) {
+        if (columns_fill() && by_columns < std::min(along, plain)) {
             made.packs_columns = packs_b;
             made.packs_output = packs_c;
         } else if (along < plain) {
@@ -180,10 +177,14 @@ private:
     /// True where columns lie side by side in the output and in the operand that has them, and fill a vector at least;
     /// where the call combines, they fill whole vectors.
     bool has_small_columns() const {
-        const auto& n = axes_.n.loops;
+        return in_vectors() && is_contiguous(&gemm_axis::loop::first) && is_contiguous(&gemm_axis::loop::second) &&
+               columns_fill();
+    }
+
+    /// True where columns fill a vector at least, and whole vectors where the call combines.
+    bool columns_fill() const {
         const auto least = index(16 / type_.bytes);
-        return in_vectors() && n.size() == 1 && n[0].first == 1 && n[0].second == 1 && n[0].extent >= least &&
-               (mode_ == write_mode::overwrite || n[0].extent % least == 0);
+        return axes_.n.size >= least && (mode_ == write_mode::overwrite || axes_.n.size % least == 0);
     }
 
     /// True where the operand that every row of the output reads stays in the first-level cache: its cache lines do not
@@ -213,7 +214,6 @@ private:
     bool contiguous_batch_ = false;
     static constexpr std::size_t no_loop = std::size_t(-1);
     std::size_t panel_loop_ = no_loop;  ///< the longest loop that all three tensors have
-    bool is_swapped_ = false;
 };
 
 EINPARALLEL_INLINE std::uint64_t& decisions_made() {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -34,20 +35,18 @@ public:
         index* offsets = tables_;
         const auto take = [&](gemm_axis& axis, index gemm_axis::loop::*side) {
             gemm_axis alone;
+            for (const gemm_axis::loop& each : axis.loops) {
+                alone.add(each.extent, each.*side, 0);
+            }
+            gemm_blocks(alone, small_product<T>::longest, offsets).take_all();
+            offsets += 2 * small_product<T>::longest;
             for (std::size_t position = axis.loops.size(); position-- > 0;) {
                 gemm_axis::loop& each = axis.loops[position];
                 index* const by = elements_.add(each.extent);
                 by[0] = stride;
-                by[1] = each.*side;
-                each.*side = stride;
+                by[1] = std::exchange(each.*side, stride);
                 stride *= each.extent;
             }
-            for (std::size_t position = 0; position < axis.loops.size(); ++position) {
-                const std::size_t added = elements_.size() - 1 - position;
-                alone.add(axis.loops[position].extent, elements_.of(added)[1], 0);
-            }
-            gemm_blocks(alone, small_product<T>::longest, offsets).take_all();
-            offsets += 2 * small_product<T>::longest;
             return axis.size;
         };
         columns_ = offsets;
@@ -58,32 +57,23 @@ public:
         step = unit == 1 ? stride : (rounded_up(stride, line) / line | 1) * line;
     }
 
-    /// Packs the matrices at some points.
-    void read(T* packed, const T* memory, index points) const {
+    /// Packs the matrices at some points, or unpacks them. A vector of fewer points is filled up with zeros.
+    template <bool Packs>
+    void copy(T* packed, T* memory, index points) const {
         if (moves == 1 && unit_ > 1) {
-            along<true>(packed, const_cast<T*>(memory), points);
+            along<Packs>(packed, memory, points);
             return;
         }
-        if (const index rest = points % unit_; rest != 0) {  // a vector is filled up with zeros
-            std::fill_n(packed + points / unit_ * step, step, T(0));
-        }
-        for_each_group(points, [&](index group, const loop_nest& nest) {
-            copy_nest(nest, sizeof(T), packed + group * step, memory + group * unit_ * moves);
-        });
-    }
-    /// Unpacks them.
-    void write(const T* packed, T* memory, index points) const {
-        if (moves == 1 && unit_ > 1) {
-            along<false>(const_cast<T*>(packed), memory, points);
-            return;
-        }
-        for_each_group(points, [&](index group, loop_nest& nest) {
-            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-                std::swap(nest.of(loop)[0], nest.of(loop)[1]);
+        const index whole = points / unit_;
+        const index rest = points % unit_;
+        copy_units<Packs>(packed, memory, whole, unit_);
+        if (rest > 0) {
+            T* const last = packed + whole * step;
+            if constexpr (Packs) {
+                std::fill_n(last, step, T(0));
             }
-            nest.sort_by(0);
-            copy_nest(nest, sizeof(T), memory + group * unit_ * moves, packed + group * step);
-        });
+            copy_units<Packs>(last, memory + whole * unit_ * moves, 1, rest);
+        }
     }
 
     bool is_packed = false;
@@ -91,32 +81,28 @@ public:
     index step = 0;   ///< in packed memory: elements from one unit of points to the next
 
 private:
-    /// Calls copy(first unit, nest) for the whole units, and for what is left of the points. Slot 0 is packed memory.
-    template <class Copy>
-    void for_each_group(index points, const Copy& copy) const {
-        const index whole = points / unit_;
-        const auto add = [&](index first, index units, index lanes) {
-            loop_nest nest = elements_;
-            const index extents[] = {units, lanes};
-            const index packed[] = {step, 1};
-            const index memory[] = {unit_ * moves, moves};
-            for (std::size_t loop = 0; loop < 2; ++loop) {
-                if (extents[loop] > 1) {
-                    index* const by = nest.add(extents[loop]);
-                    by[0] = packed[loop];
-                    by[1] = memory[loop];
-                }
+    /// Copies `units` units of `lanes` points.
+    template <bool Packs>
+    void copy_units(T* packed, T* memory, index units, index lanes) const {
+        if (units == 0) {
+            return;
+        }
+        loop_nest nest = elements_;
+        const auto add = [&](index extent, index in_packed, index in_memory) {
+            if (extent > 1) {
+                index* const by = nest.add(extent);
+                by[0] = in_packed;
+                by[1] = in_memory;
             }
-            nest.fuse();
-            nest.sort_by(0);
-            copy(first, nest);
         };
-        if (whole > 0) {
-            add(0, whole, unit_);
+        add(units, step, unit_ * moves);
+        add(lanes, 1, moves);
+        for (std::size_t loop = 0; !Packs && loop < nest.size(); ++loop) {
+            std::swap(nest.of(loop)[0], nest.of(loop)[1]);
         }
-        if (points % unit_ != 0) {
-            add(whole, 1, points % unit_);
-        }
+        nest.fuse();
+        nest.sort_by(0);
+        copy_nest(nest, sizeof(T), Packs ? packed : memory, Packs ? memory : packed);
     }
 
     /// Copies matrices that are contiguous along the batch. Prefetches elements ahead: they lie far apart.
@@ -215,7 +201,7 @@ public:
                 report(hook, work * computed);
             }
             if (c_.is_packed) {
-                c_.write(into, c + first * c_.moves, count);
+                c_.template copy<false>(into, c + first * c_.moves, count);
             }
         }
     }
@@ -229,7 +215,7 @@ private:
     /// Where a panel is read or written: in `memory`, to which it is copied where it `is_read`, or where it lies.
     static const T* packed(const batched_matrix<T>& of, T* memory, const T* from, index count, bool is_read) {
         if (of.is_packed && is_read) {
-            of.read(memory, from, count);
+            of.template copy<true>(memory, const_cast<T*>(from), count);
         }
         return of.is_packed ? memory : from;
     }
