@@ -24,6 +24,8 @@ import time
 
 import numpy as np
 
+from local import address, ints, longs
+
 EXTENTS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 31, 64, 256, 4096, 100000]
 TYPES = {
     "f8": ("double", np.float64),
@@ -73,14 +75,6 @@ def compiled(cases, kind, compiler, folder):
     return ctypes.CDLL(library)
 
 
-def ints(values):
-    return (ctypes.c_int * max(len(values), 1))(*values)
-
-
-def address(array):
-    return ctypes.c_void_p(array.ctypes.data)
-
-
 def once(call, least=2e-3):
     """Seconds of one call, of so many that they take `least` seconds."""
     count, begin = 0, time.perf_counter()
@@ -100,14 +94,14 @@ class Library:
 
     def product(self, dtype, size, texts, arrays):
         names = "ijkb"
-        extents = (ctypes.c_int64 * 4)(*[size[label] or 1 for label in names])
+        extents = longs([size[label] or 1 for label in names])
         arguments = [dtype.encode(), 4, extents]
         for text, array in zip(texts, arrays):
             arguments += [len(text), ints([names.index(label) for label in text]), address(array)]
         return lambda: self.code.bench_product(*arguments)
 
     def permute(self, item, size, text, into, source, target):
-        extents = (ctypes.c_int64 * max(len(text), 1))(*[size[label] for label in text])
+        extents = longs([size[label] for label in text])
         order = ints([text.index(label) for label in into])
         return lambda: self.code.bench_permute(item, len(text), extents, order, address(source), address(target))
 
@@ -133,9 +127,11 @@ def measure(ours, before, library, number, case, dtype, choose, rounds):
     for _ in range(12):
         drawn = ["".join(choose.sample(text, len(text))) for text in texts]
         contenders[",".join(drawn)] = ours.product(dtype, size, drawn, other)
-    copies = [ours.permute(item, size, texts[0], rows[0], arrays[0], other[0]) if item in (4, 8) else None,
-              ours.permute(item, size, texts[1], rows[1], arrays[1], other[1]) if item in (4, 8) else None,
-              ours.permute(item, size, rows[2], texts[2], other[2], arrays[2]) if item in (4, 8) else None]
+    copies = [
+        ours.permute(item, size, texts[0], rows[0], arrays[0], other[0]),
+        ours.permute(item, size, texts[1], rows[1], arrays[1], other[1]),
+        ours.permute(item, size, rows[2], texts[2], other[2], arrays[2]),
+    ]
     product = contenders["row-major"]
 
     def copied():

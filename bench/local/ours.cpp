@@ -231,19 +231,8 @@ bool bench_product(const char* type, int label_count, const std::int64_t* extent
 void bench_contract(int type, int label_count, const std::int64_t* extents, int a_rank, const int* a_labels,
                     const void* a, int b_rank, const int* b_labels, const void* b, int c_rank, const int* c_labels,
                     void* c) {
-    const dense a_of(extents, a_rank, a_labels);
-    const dense b_of(extents, b_rank, b_labels);
-    const dense c_of(extents, c_rank, c_labels);
-    const std::vector<ep::index> by_label(extents, extents + label_count);
-    const ep::element_type element{'f', std::uint32_t(type)};
-    const ep::strided_block operands[2] = {{a, element, a_of.labels, a_of.strides},
-                                           {b, element, b_of.labels, b_of.strides}};
-    const ep::block_call call{by_label, operands, {c, element, c_of.labels, c_of.strides}, ep::write_mode::overwrite};
-    if (type == 4) {
-        ep::detail::contract_product<float>(call, 1.0F);
-    } else {
-        ep::detail::contract_product<double>(call, 1.0);
-    }
+    bench_product(type == 4 ? "f4" : "f8", label_count, extents, a_rank, a_labels, a, b_rank, b_labels, b, c_rank,
+                  c_labels, c);
 }
 
 /// to[permuted] = from on dense row-major tensors: dimension d of `to` is dimension order[d] of `from`.
