@@ -3,6 +3,7 @@
 #include <einparallel/kernel/copy.hpp>
 
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/simd/element_copy.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -18,26 +19,6 @@ EINPARALLEL_INLINE void end_streaming() {
 #if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
     __builtin_ia32_sfence();
 #endif
-}
-
-/// Copies elements one by one, in groups of as many columns as elements fill a cache line. `Bytes` is the size of an
-/// element, 0 where only the tile knows it. With a constant size, an element is copied by a move instead of a call.
-template <std::size_t Bytes>
-void copy_elements(std::byte* into, const std::byte* from, const copy_tile& tile) {
-    const std::size_t bytes = Bytes == 0 ? tile.bytes : Bytes;
-    const auto line = std::max<index>(1, 64 / index(bytes));
-    const tile_side columns = tile.columns;
-    const tile_side rows = tile.rows;
-    const index unit = tile.unit;
-    for (index first = 0; first < columns.count; first += line) {
-        const index last = std::min(first + line, columns.count);
-        for (index row = 0; row < rows.count; ++row) {
-            for (index column = first; column < last; ++column) {
-                copy_bytes(into + (rows.into[row] + columns.into[column]) * unit,
-                           from + (rows.from[row] + columns.from[column]) * unit, Bytes == 0 ? bytes : Bytes);
-            }
-        }
-    }
 }
 
 EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, index shortest) {
@@ -130,7 +111,7 @@ private:
         bool rows_grow = columns_grow;
         for (std::size_t next = 0; columns_grow || rows_grow;) {
             columns_grow = columns_grow && lengths[0] < 8192 && next < loops.size() && role[next] == outside;
-            const bool takes_column = columns_grow && (!rows_grow || lengths[0] <= 2 * lengths[1]);
+            const bool takes_column = columns_grow && (!rows_grow || lengths[0] < 2 * lengths[1]);
             std::size_t taken = next;
             if (!takes_column) {
                 taken = rows_grow && lengths[1] < (columns_grow ? 4096 : 2048) ? next_row() : loops.size();
@@ -187,8 +168,12 @@ private:
         }
         const index columns_run = run_of(columns_, &gemm_axis::loop::first);
         const bool aligned = bits % std::uintptr_t(element_) == 0;
-        functions_ = copy_functions::best(element_,
-                                          aligned ? std::min(columns_run, run_of(rows_, &gemm_axis::loop::second)) : 0);
+        // Along a long even side, single elements are as fast as vectors of short runs that are read.
+        constexpr index shortest_read = 64;  // bytes
+        const gemm_axis& longer = columns_.size >= rows_.size ? columns_ : rows_;
+        const index read = run_of(rows_, &gemm_axis::loop::second);
+        const bool by_elements = longer.loops.size() == 1 && read * element_ < shortest_read;
+        functions_ = copy_functions::best(element_, aligned && !by_elements ? std::min(columns_run, read) : 0);
         const index run = columns_run * element_;  // bytes of the output that are written side by side
         follow_ = columns_run == columns_.size && !rows_.loops.empty() && rows_.loops.back().first == run;
         streams_ = total_ >= streamed_bytes && (follow_ ? run * rows_.loops.back().extent : run) >= 512;
@@ -198,7 +183,7 @@ private:
         const auto cut = [&](gemm_axis& axis, index limit) {
             return axis.cut(std::clamp<index>(limit, 1, longest), line, 1, 1);
         };
-        const index column_block = cut(columns_, wide / element_);
+        const index column_block = cut(columns_, rows_.size < line ? longest : wide / element_);
         follow_ = follow_ && columns_.block_count() == 1;
         const index row_block = cut(rows_, std::max<index>(512 / element_, (buffered_ ? block_bytes : block_bytes / 2) /
                                                                                (column_block * element_)));
@@ -247,9 +232,10 @@ private:
             const std::byte* const from = from_ + next.second;
             next = start_of(std::min(unit + 1, own.end - 1));
             tile.next = from_ + next.second - from;
-            tile.columns = {columns.first(), columns.second(), columns.count,
-                            run_of(columns_, &gemm_axis::loop::first)};
-            tile.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second)};
+            tile.columns = {columns.first(), columns.second(), columns.count, run_of(columns_, &gemm_axis::loop::first),
+                            columns_.loops.size() == 1};
+            tile.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second),
+                         rows_.loops.size() == 1};
             if (buffered_) {
                 const index length = columns.count * element_;
                 for (index column = 0; column < columns.count; ++column) {

@@ -31,6 +31,7 @@ struct tile_side {
     const index* from = nullptr;
     index count = 0;
     index run = 1;  ///< positions that lie side by side: of columns where they are written, of rows where they are read
+    bool even = false;  ///< positions are evenly apart, on both sides
 
     /// How many positions from `at` on lie side by side.
     [[nodiscard]] index together(index at) const { return std::min(run - at % run, count - at); }
