@@ -206,6 +206,10 @@ TEST_CASE_TEMPLATE("softmax of strided blocks against scalar loops", T, float, d
         }
         check_softmax<T>(extents, random() % rank, random() % 2 == 0, random);
     }
+    for (const index length : {2, 7, 31, 32}) {  // short rows, more than are computed together
+        check_softmax<T>({7001, length}, 1, true, random);
+        check_softmax<T>({length, 7001}, 0, false, random);
+    }
     check_softmax<T>({3, 70001}, 1, true, random);
     check_softmax<T>({70001, 3}, 0, false, random);
     check_softmax<T>({513, 300}, 0, true, random);
@@ -218,6 +222,7 @@ TEST_CASE_TEMPLATE("softmax of infinities and of what is no number", T, float, d
                                        : round % 3 == 1 ? std::vector<T>{-infinity<T>, infinity<T>}
                                                         : std::vector<T>{std::numeric_limits<T>::quiet_NaN()};
         check_softmax<T>({5, 9, 4}, random() % 3, round % 2 == 0, random, special);
+        check_softmax<T>({7, 41}, random() % 2, round % 2 == 0, random, special);
     }
 }
 

@@ -70,6 +70,26 @@ struct vector_softmax<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         return sum;
     }
+    /// Softmax of short rows that lie side by side, in place: element `at` of row r is x[at · pitch + r]. Vectors hold
+    /// rows. @pre rows fill whole vectors
+    EINPARALLEL_DETAIL_TARGET static void side_by_side(T* x, index pitch, index count, index rows) {
+        for (index row = 0; row < rows; row += lanes) {
+            vector most = code::read(x + row, lanes, T(0));
+            for (index at = 1; at < count; ++at) {
+                const vector value = code::read(x + at * pitch + row, lanes, T(0));
+                most = value > most ? value : most;
+            }
+            vector sum{};
+            for (index at = 0; at < count; ++at) {
+                const vector value = math::exponential(code::read(x + at * pitch + row, lanes, T(0)) - most);
+                code::write(x + at * pitch + row, value, lanes);
+                sum += value;
+            }
+            for (index at = 0; at < count; ++at) {
+                code::write(x + at * pitch + row, code::read(x + at * pitch + row, lanes, T(0)) / sum, lanes);
+            }
+        }
+    }
     EINPARALLEL_DETAIL_TARGET static void divide(T* y, T by, index count) {
         code::each(count, [&](index at, index length) EINPARALLEL_DETAIL_TARGET {
             code::write(y + at, code::read(y + at, length, T(0)) / by, length);
