@@ -2,14 +2,15 @@
 """Times products of two tensors in drawn layouts beside the best that is known for the same extents: no spelling slow.
 
     layouts.py --ours libbench_local_ours.so [--before libbench_local_ours.so] [--count 120] [--seed 64]
-               [--type f8,f4,c8,i4] [--cc gcc] [--rounds 7] [--worst 20]
+               [--type f8,f4,c8,i4,b2] [--cc gcc] [--rounds 7] [--worst 20]
 
 A case is c = sum over j of a * b with labels i (of a), k (of b), j (of both) and, mostly, a batch label b of all three, and
 an order of the labels for each tensor. The best of these is what ours is compared with: ours in the row-major layout
 (b first, k last in b and c) and in twelve other drawn layouts; copies to that layout, ours, and a copy back; loops written
 out in C, -O3 -march=native, with constant extents and strides. The best is measured again, in turns with ours; the ratio
 is of their medians, above 1 where ours is faster. `bytes` is the ratio to a transposing copy of the same bytes, which is
-the limit of a case with few operations. With --before another build of the library takes its turns, too.
+the limit of a case with fewer than 20 operations a byte. b2 is bfloat16 in a and b, and float in c. With --before another
+build of the library takes its turns, too.
 """
 
 import argparse
@@ -32,7 +33,13 @@ TYPES = {
     "f4": ("float", np.float32),
     "c8": ("float _Complex", np.complex64),
     "i4": ("int", np.int32),
+    "b2": ("float", np.uint16),  # bits of bfloat16
 }
+WIDE = """static inline float wide(unsigned short x) {
+    union { unsigned bits; float value; } of = {(unsigned)x << 16};
+    return of.value;
+}
+"""
 ROWS = ("bij", "bjk", "bik")
 
 
@@ -49,8 +56,11 @@ def draw(choose, dtype):
             return size, tuple("".join(choose.sample(text, len(text))) for text in labels)
 
 
-def loops(number, case, kind):
+def loops(number, case, dtype):
     """The case as loops in C: in the order of the output, the sum innermost."""
+    kind, is_half = TYPES[dtype][0], dtype == "b2"
+    operand = "unsigned short" if is_half else kind
+    read = lambda name, place: f"wide({name}[{place}])" if is_half else f"{name}[{place}]"  # noqa: E731
     size, (a, b, c) = case
     strides = []
     for text in (a, b, c):
@@ -60,17 +70,18 @@ def loops(number, case, kind):
             step *= size[label]
         strides.append(of)
     at = lambda of: " + ".join(f"{label} * {step}L" for label, step in of.items())  # noqa: E731
-    lines = [f"void loops{number}(const {kind}* restrict x, const {kind}* restrict y, {kind}* restrict z) {{"]
+    lines = [f"void loops{number}(const {operand}* restrict x, const {operand}* restrict y, {kind}* restrict z) {{"]
     lines += [f"for (long {label} = 0; {label} < {size[label]}; ++{label})" for label in c]
-    lines.append(f"{{ {kind} sum = 0; for (long j = 0; j < {size['j']}; ++j) sum += x[{at(strides[0])}] * y[{at(strides[1])}];")
+    term = f"{read('x', at(strides[0]))} * {read('y', at(strides[1]))}"
+    lines.append(f"{{ {kind} sum = 0; for (long j = 0; j < {size['j']}; ++j) sum += {term};")
     lines.append(f"z[{at(strides[2])}] = sum; }} }}")
     return "\n".join(lines)
 
 
-def compiled(cases, kind, compiler, folder):
+def compiled(cases, dtype, compiler, folder):
     source, library = f"{folder}/loops.c", f"{folder}/loops.so"
     with open(source, "w", encoding="utf-8") as out:
-        out.write("\n".join(loops(number, case, kind) for number, case in enumerate(cases)))
+        out.write(WIDE + "\n".join(loops(number, case, dtype) for number, case in enumerate(cases)))
     subprocess.run([compiler, "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", source, "-o", library], check=True)
     return ctypes.CDLL(library)
 
@@ -111,7 +122,9 @@ def measure(ours, before, library, number, case, dtype, choose, rounds):
     real = TYPES[dtype][1]
     count = lambda text: math.prod(size[label] for label in text)  # noqa: E731
     fill = np.random.default_rng(1)
-    arrays = [fill.integers(-3, 4, max(count(text), 1)).astype(real) for text in texts]
+    arrays = [fill.integers(-3, 4, max(count(text), 1)).astype(np.float32 if dtype == "b2" else real) for text in texts]
+    if dtype == "b2":
+        arrays[:2] = [(array.view(np.uint32) >> 16).astype(real) for array in arrays[:2]]
     other = [array.copy() for array in arrays]
     rows = [text if size["b"] else text.replace("b", "") for text in ROWS]
     item = np.dtype(real).itemsize
@@ -130,7 +143,7 @@ def measure(ours, before, library, number, case, dtype, choose, rounds):
     copies = [
         ours.permute(item, size, texts[0], rows[0], arrays[0], other[0]),
         ours.permute(item, size, texts[1], rows[1], arrays[1], other[1]),
-        ours.permute(item, size, rows[2], texts[2], other[2], arrays[2]),
+        ours.permute(arrays[2].itemsize, size, rows[2], texts[2], other[2], arrays[2]),
     ]
     product = contenders["row-major"]
 
@@ -151,7 +164,7 @@ def measure(ours, before, library, number, case, dtype, choose, rounds):
             times[name].append(once(call))
     seconds = {name: statistics.median(values) for name, values in times.items() if values}
     flops = 2.0 * math.prod(extent for extent in size.values() if extent)
-    moved = item * sum(count(text) for text in texts)
+    moved = sum(array.nbytes for array in arrays)
     return {
         "type": dtype, "case": ",".join(texts), "size": size, "best": best, "ratio": seconds["best"] / seconds["ours"],
         "bytes": seconds["copy"] / seconds["ours"], "rate": flops / seconds["ours"] * 1e-9, "intensity": flops / moved,
@@ -177,7 +190,7 @@ def main():
         choose = random.Random(f"{asked.seed} {dtype}")
         cases = [draw(choose, TYPES[dtype][1]) for _ in range(asked.count)]
         with tempfile.TemporaryDirectory() as folder:
-            library = compiled(cases, TYPES[dtype][0], asked.cc, folder)
+            library = compiled(cases, dtype, asked.cc, folder)
             for number, case in enumerate(cases):
                 found.append(measure(ours, before, library, number, case, dtype, choose, asked.rounds))
                 print(f"{len(found)} of {asked.count * len(asked.type.split(','))}", end="\r", file=sys.stderr, flush=True)
@@ -186,7 +199,9 @@ def main():
         ratios = sorted(each["ratio"] for each in list_of)
         mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
         good = sum(ratio >= 0.7 for ratio in ratios) / len(ratios)
-        text = f"{name}: geometric mean {mean:.3f}, {100 * good:.0f} % at least .7, worst {ratios[0]:.2f}"
+        as_copies = sum(max(each["ratio"], each["bytes"] if each["intensity"] < 20 else 0) >= 0.7 for each in list_of)
+        text = (f"{name}: geometric mean {mean:.3f}, {100 * good:.0f} % at least .7 ({100 * as_copies / len(ratios):.0f} % or "
+                f"of a copy), worst {ratios[0]:.2f}")
         if before is not None:
             gain = math.exp(statistics.fmean(math.log(each["before"]) for each in list_of))
             text += f"; {gain:.2f} times as fast as before, worst {min(each['before'] for each in list_of):.2f}"

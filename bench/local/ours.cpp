@@ -7,6 +7,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/notation/half.hpp>
 #include <einparallel/notation/row_functions.hpp>
 
 #include <complex>
@@ -203,8 +204,8 @@ void bench_threads([[maybe_unused]] int count) {
 #endif
 }
 
-/// c[labels] = Σ a · b on dense row-major tensors; `type` is NumPy's short name of the element type. Returns false for
-/// a type that the sweep over layouts does not have.
+/// c[labels] = Σ a · b on dense row-major tensors; `type` is NumPy's short name of the element type, or b2: bfloat16 in
+/// a and b, float in c. Returns false for a type that the sweep over layouts does not have.
 bool bench_product(const char* type, int label_count, const std::int64_t* extents, int a_rank, const int* a_labels,
                    const void* a, int b_rank, const int* b_labels, const void* b, int c_rank, const int* c_labels,
                    void* c) {
@@ -212,19 +213,21 @@ bool bench_product(const char* type, int label_count, const std::int64_t* extent
     const dense b_of(extents, b_rank, b_labels);
     const dense c_of(extents, c_rank, c_labels);
     const std::vector<ep::index> by_label(extents, extents + label_count);
+    const std::string name = type;
+    const bool is_half = name == "b2";
     const auto run = [&]<class T>(T one) {
         constexpr ep::element_type element = ep::element_type_of<T>();
-        const ep::strided_block operands[2] = {{a, element, a_of.labels, a_of.strides},
-                                               {b, element, b_of.labels, b_of.strides}};
+        const ep::element_type read = is_half ? ep::element_type_of<ep::bfloat16>() : element;
+        const ep::strided_block operands[2] = {{a, read, a_of.labels, a_of.strides},
+                                               {b, read, b_of.labels, b_of.strides}};
         ep::detail::contract_product<T>({by_label, operands, {c, element, c_of.labels, c_of.strides}}, one);
         return true;
     };
-    const std::string name = type;
-    return name == "f8"   ? run(1.0)
-           : name == "f4" ? run(1.0F)
-           : name == "c8" ? run(std::complex<float>(1))
-           : name == "i4" ? run(std::int32_t{1})
-                          : false;
+    return name == "f8"              ? run(1.0)
+           : name == "f4" || is_half ? run(1.0F)
+           : name == "c8"            ? run(std::complex<float>(1))
+           : name == "i4"            ? run(std::int32_t{1})
+                                     : false;
 }
 
 /// c[labels] = Σ a · b on dense row-major tensors; `type` is 4 for float and 8 for double.
