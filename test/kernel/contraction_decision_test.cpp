@@ -89,31 +89,17 @@ TEST_CASE("the ways") {
     CHECK(decided("b,ab->a", large).way == way::dots);
     CHECK(decided("a,a->", large).way == way::dots);
     CHECK(decided("ba,b->a", large).way == way::rows);
-    CHECK(decided("ab,b->a", large, ep::element_type_of<std::complex<double>>()).way == way::rows);
+    CHECK(decided("ab,b->a", {{'a', 30}, {'b', 40}}, ep::element_type_of<std::complex<double>>()).way == way::rows);
     CHECK(decided("ax,bx->abx", {{'a', 3}, {'b', 3}, {'x', 1000}}).way == way::elementwise);
-    CHECK(decided("akx,kbx->abx", {{'a', 3}, {'b', 3}, {'k', 3}, {'x', 1000}}).way == way::rows);
+    CHECK(decided("akx,kbx->abx", {{'a', 3}, {'b', 3}, {'k', 3}, {'x', 100}}).way == way::rows);
     const std::map<char, index> small{{'a', 8}, {'b', 8}, {'c', 8}, {'x', 1000}};
     CHECK(decided("xab,xbc->xac", small).way == way::small_products);
     CHECK(decided("xab,xbc->xac", small, ep::element_type_of<int>()).way == way::small_products);
-    CHECK(decided("abx,bcx->acx", small).way == way::small_products);
-    CHECK(decided("abx,bcx->acx", small).in_lanes);
-    CHECK(!decided("xab,xbc->xac", small).in_lanes);
-    CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).in_lanes);
-    CHECK(decided("abx,bcx->acx", {{'a', 4}, {'b', 4}, {'c', 4}, {'x', 1000}}).way == way::rows);
-    CHECK(decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).way == way::small_products);
-    CHECK(!decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 7}}).in_lanes);
-    CHECK(decided("xab,xcb->xac", small).packs_columns);
-    CHECK(!decided("xab,xcb->xac", small).packs_output);
-    CHECK(decided("xab,xbc->axc", small, ep::element_type_of<int>()).way == way::small_products);
-    CHECK(decided("axb,cxb->axc", small).packs_columns);                           // the batch in the middle
-    CHECK(decided("xab,bcx->acx", small, ep::element_type_of<float>()).in_lanes);  // the batch at unlike ends
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", middle).way == way::small_products);
-    CHECK(decided("xab,xcb->xac", middle).packs_columns);  // no columns side by side
     std::map<char, index> longest{{'a', 64}, {'b', 64}, {'c', 64}, {'x', 100}, {'y', 2}};
     CHECK(decided("xab,xbc->xac", longest).way == way::small_products);
-    CHECK(decided("xab,xbyc->xayc", longest).way == way::packed_product);  // rows of B 1024 bytes apart
-    longest['a'] = 65;
+    longest = {{'a', 65}, {'b', 65}, {'c', 65}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", longest).way == way::packed_product);
     const std::map<char, index> tiny{{'a', 2}, {'b', 2}, {'c', 2}, {'x', 2}};
     CHECK(decided("ab,bc->ac", tiny).way == way::few_points);
@@ -121,6 +107,28 @@ TEST_CASE("the ways") {
     CHECK(decided("xyab,xybc->xyac", {{'x', 2}, {'y', 1}, {'a', 2}, {'b', 2}, {'c', 2}}).way == way::few_points);
     CHECK(decided("xaxb,xbxc->xac", tiny).way == way::few_points);  // diagonals
     CHECK(decided("xab,xbc->xac", {{'x', 3}, {'a', 3}, {'b', 2}, {'c', 2}}).way == way::small_products);
+}
+
+TEST_CASE("products with short labels are cut into panels") {
+    using lanes = ep::lane_role;
+    const std::map<char, index> small{{'a', 8}, {'b', 8}, {'c', 8}, {'x', 10000}};
+    const auto last = decided("abx,bcx->acx", small);
+    CHECK(last.way == way::panels);
+    CHECK(last.lanes == lanes::points);
+    CHECK(last.panel_nanoseconds < last.nanoseconds);
+    CHECK(decided("abx,bcx->acx", small, ep::element_type_of<int>()).lanes == lanes::points);
+    const auto turned = decided("xab,xcb->xac", small);  // no columns side by side
+    CHECK(turned.way == way::panels);
+    CHECK((turned.packs[1] || turned.packs[2]));
+    for (const char* form : {"axb,cxb->axc", "xab,bcx->acx", "bxa,xcb->axc"}) {
+        CAPTURE(form);
+        CHECK(decided(form, small).way == way::panels);
+        CHECK(decided(form, small, ep::element_type_of<std::complex<float>>()).way == way::panels);
+    }
+    const std::map<char, index> long_column{{'a', 4}, {'b', 8}, {'c', 100000}};
+    CHECK(decided("ab,bc->ca", long_column, ep::element_type_of<int>()).lanes == lanes::columns);
+    const std::map<char, index> long_sum{{'a', 3}, {'b', 100000}, {'c', 4}};
+    CHECK(decided("ab,cb->ac", long_sum, ep::element_type_of<int>()).lanes == lanes::terms);
 }
 
 TEST_CASE("vectors of columns that combine fill whole vectors") {
@@ -160,15 +168,15 @@ TEST_CASE("the decision prints") {
     CHECK(decided("ab,bc->ac", lengths).text() == "packed product of m = 100, n = 120, k = 110; 1 thread");
     CHECK(decided("xab,xbc->xca", lengths).text() ==
           "packed product of m = 100, n = 120, k = 110, batch 5 with n as rows; 1 thread");
-    CHECK(decided("abx,bcx->acx", {{'a', 9}, {'b', 8}, {'c', 7}, {'x', 100}}).text() ==
-          "small products of m = 9, n = 7, k = 8, batch 100 along vectors; 1 thread");
+    const auto panels = decided("abx,bcx->acx", {{'a', 8}, {'b', 8}, {'c', 8}, {'x', 10000}});
+    CHECK(panels.text().find("panels of m = 8, n = 8, k = 8, batch 10000, vectors of points") == 0);
+    CHECK(panels.text().find("; about ") != std::string::npos);
     CHECK(decided("axb,b->a", lengths).text() ==
           "dot products of m = 100, n = 1, k = 110; operand 1 is summed first over what only it has; 1 thread");
     // A few rows past a large matrix whose rows are summed: nothing is packed.
-    const std::map<char, index> few{{'a', 4}, {'b', 110}, {'c', 120}, {'x', 5}};
-    CHECK(decided("ab,cb->ac", few).text() == "dot products of m = 4, n = 120, k = 110; 1 thread");
-    CHECK(decided("xab,xcb->xca", few).text() == "dot products of m = 4, n = 120, k = 110, batch 5; 1 thread");
-    CHECK(decided("ab,bc->ac", few).text() == "packed product of m = 4, n = 120, k = 110; 1 thread");
+    const std::map<char, index> few{{'a', 4}, {'b', 110}, {'c', 80}, {'x', 2}};
+    CHECK(decided("ab,cb->ac", few).text() == "dot products of m = 4, n = 80, k = 110; 1 thread");
+    CHECK(decided("ab,bc->ac", few).text() == "packed product of m = 4, n = 80, k = 110; 1 thread");
     CHECK(decided("ab,bc->ac", {{'a', 0}, {'b', 5}, {'c', 5}}).text() == "nothing");
     std::ostringstream stream;
     stream << decided("a,a->a", lengths);

@@ -5,6 +5,7 @@
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/panel_plan.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -28,6 +29,7 @@ enum class contraction_way : std::uint8_t {
     dots,             ///< for each element of the output a dot product of contiguous elements
     rows,             ///< the output row by row: product with a vector, outer product, batch along contiguous labels
     small_products,   ///< for each point of the batch a matrix product that is too small to pack by itself
+    panels,           ///< panels of a product with short labels, copied where vectors cannot read them in place
     packed_product,   ///< for each point of the batch the library's blocked product, which packs the strided operands
     library_product,  ///< for each point of the batch a product by the BLAS, which needs no packing by us
 };
@@ -42,13 +44,14 @@ struct contraction_decision {
     index batch = 1;  ///< … that all three tensors have
     /// True where n are the rows of the matrix product and m its columns, because the output is contiguous along m.
     bool swapped = false;
-    bool in_lanes = false;       ///< a vector register holds points of the batch, not columns
-    bool packs_columns = false;  ///< columns of an operand are copied side by side, for some points at a time
-    bool packs_output = false;   ///< columns of the output are computed side by side, and copied from there
-    bool sums_first = false;     ///< labels that only the first operand has are summed first
-    bool sums_second = false;    ///< labels that only the second operand has are summed first
-    int threads = 1;             ///< threads that share the batch, or the elements of the output
-    int threads_inside = 1;      ///< threads that share each matrix product
+    lane_role lanes = lane_role::none;  ///< what the lanes of vectors hold, where the product is cut into panels
+    bool packs[3] = {};                 ///< whether panels of the output and of the operands are copied
+    double nanoseconds = 0;             ///< an estimate for one thread, where the product may be cut into panels
+    double panel_nanoseconds = 0;       ///< … for the best panels
+    bool sums_first = false;            ///< labels that only the first operand has are summed first
+    bool sums_second = false;           ///< labels that only the second operand has are summed first
+    int threads = 1;                    ///< threads that share the batch, or the elements of the output
+    int threads_inside = 1;             ///< threads that share each matrix product
 
     /// The decision in words, like "packed product of m = 384, n = 376, k = 147456 with n as rows; 1 thread".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
@@ -99,6 +102,7 @@ struct pair_loops {
     std::vector<laid_out_operand> ahead{};  ///< operands that are laid out first, in their order
     contraction_decision decision{};
     write_mode mode;
+    panel_plan panels{};  ///< where the decision is panels
 
     /// The slots of the operands that are A and B of the matrix product.
     [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }

@@ -52,7 +52,7 @@ public:
         : pair_loops(call, element_type_of<T>(), factor_type<T>(call.operands[0].element),
                      factor_type<T>(call.operands[1].element)),
           scale_(repeats == 1 ? scale : op::prod(scale, converted<T>(repeats))) {
-        if (decision.way == contraction_way::small_products && !in_panels() && !has_others()) {
+        if (decision.way == contraction_way::small_products && !has_others()) {
             if (tables == nullptr) {
                 own_tables_.reset(new index[small_product<T>::tables_of(axes)]);
                 tables = own_tables_.get();
@@ -79,6 +79,12 @@ public:
                 return;
             }
         }
+        if constexpr (small_product<T>::in_vectors || is_complex<T>::value) {
+            if (way == contraction_way::panels) {
+                product_panels<T>(nest, panels, scale_, adds(), operands).run(x_, y_, z_, decision.threads);
+                return;
+            }
+        }
         if (way == contraction_way::rows || way == contraction_way::elementwise ||
             (way == contraction_way::small_products && decision.batch > 1 && has_others())) {
             row_operands rows;
@@ -94,22 +100,11 @@ public:
         const row_operand& b_operand = decision.swapped ? x_ : y_;
         const T* const a = a_operand.template elements<T>();
         const T* const b = b_operand.template elements<T>();
-        if constexpr (small_product<T>::in_vectors) {
-            if (in_panels() && !has_others()) {
-                const index* const by = nest.of(batch.back());
-                const product_panels<T> product(axes, scale_, adds(), decision.in_lanes, decision.packs_columns,
-                                                decision.packs_output, {by[a_slot()], by[b_slot()], by[z_slot]});
-                for_each_stretch(nest, batch, 0, decision.threads, [&](const index* from, index count, const index*) {
-                    product.run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, nest.hook);
-                });
-                return;
-            }
-        }
         if (small_) {
             const index work = decision.m * decision.n * decision.k;
             for_each_stretch(nest, batch, work, decision.threads, [&](const index* from, index count, const index* by) {
                 small_->run(a + from[a_slot()], b + from[b_slot()], z_ + from[z_slot], count, by[a_slot()],
-                            by[b_slot()], by[z_slot]);
+                            by[b_slot()], by[z_slot], adds());
             });
             return;
         }
@@ -132,9 +127,6 @@ private:
 
     [[nodiscard]] bool has_others() const {
         return operands[0] != element_type_of<T>() || operands[1] != element_type_of<T>();
-    }
-    [[nodiscard]] bool in_panels() const {
-        return decision.in_lanes || decision.packs_columns || decision.packs_output;
     }
     [[nodiscard]] bool adds() const { return mode == write_mode::combine; }
 

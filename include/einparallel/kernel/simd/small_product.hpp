@@ -34,7 +34,8 @@ public:
     /// @param tables  uninitialised memory for tables_of(axes) numbers
     /// @param batch  true: vectors hold points of the batch, all three matrices are contiguous along it, and columns
     /// are evenly apart
-    /// Axes, scale and tables must outlive this object. C is not read unless `add`.
+    /// @param add  whether runs may add to C
+    /// Axes, scale and tables must outlive this object.
     small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool batch = false)
         : axes_(axes),
           scale_(scale),
@@ -61,30 +62,30 @@ public:
                     run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), true>;
                 });
             } else if (contiguous) {
-                choose(axes.m.size * axes.k.size > 1 ? n : 0);
+                choose(n);
             }
         }
     }
 
     /// Computes the products at `points` points. From one point to the next, A, B and C move by these steps, in
-    /// elements.
-    void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
+    /// elements. C is not read unless `add`.
+    void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step, bool add) const {
         if (run_ != nullptr) {
             small_call call = small_;
             call.points = points;
             call.a_point = a_step;
             call.b_point = b_step;
             call.c_point = c_step;
-            run_(call, a, b, c, add_);
+            run_(call, a, b, c, add);
             return;
         }
         for (index point = 0; point < points; ++point) {
-            run_alone(a + point * a_step, b + point * b_step, c + point * c_step);
+            run_alone(a + point * a_step, b + point * b_step, c + point * c_step, add);
         }
     }
 
 private:
-    void run_alone(const T* a, const T* b, T* c) const {
+    void run_alone(const T* a, const T* b, T* c, bool add) const {
         for (index row = 0; row < axes_.m.size; ++row) {
             for (index column = 0; column < axes_.n.size; ++column) {
                 const T* const left = a + a_rows_[row];
@@ -95,7 +96,7 @@ private:
                 }
                 sum = scale_ == T(1) ? sum : op::prod(scale_, sum);
                 T& into = c[c_rows_[row] + c_columns_[column]];
-                into = add_ ? op::sum(into, sum) : sum;
+                into = add ? op::sum(into, sum) : sum;
             }
         }
     }
@@ -106,7 +107,8 @@ private:
     void choose(index n) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;
-            return supported(set) && n >= lanes && (!add_ || n % lanes == 0);
+            // Two vectors may overlap: both read C before one of them writes it.
+            return supported(set) && n >= lanes && (!add_ || n % lanes == 0 || n <= 2 * lanes);
         };
 #if EINPARALLEL_DETAIL_X86
         if (fits(instruction_set::avx512, 64) && n * element > 64) {

@@ -1,0 +1,258 @@
+#pragma once
+// The choice among the ways to compute a sum of products: by rules where a way is clearly best, else by estimates.
+
+#include <einparallel/kernel/contraction_decision.hpp>
+#include <einparallel/kernel/product/panel_plan.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/tuning.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
+#include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <tuple>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Chooses the contraction_way. Labels that are summed first are no longer in the nest.
+EINPARALLEL_INLINE class contraction_choice {
+public:
+    contraction_choice(const pair_loops& loops, element_type type)
+        : nest_(loops.nest), axes_(loops.axes), type_(type), mode_(loops.mode) {
+        if (!loops.batch.empty()) {
+            const index* const moves = nest_.of(loops.batch.back());
+            contiguous_batch_ = nest_.extents[loops.batch.back()] >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 &&
+                                moves[y_slot] == 1;
+        }
+        for (const std::size_t slot : {x_slot, y_slot}) {
+            operands_[slot - 1] = loops.operands[slot - 1];
+        }
+    }
+
+    /// @param made  the decision, which has only its sizes so far
+    void decide(contraction_decision& made, panel_plan& panels) const {
+        made.way = way(made);
+        choose_panels(made, panels);
+        // Threads share the points of the batch, or each product where these are too few.
+        const index points = made.m * made.n * made.k;
+        const int all = threads_for(points * made.batch);
+        if (made.way == contraction_way::packed_product) {
+            std::tie(made.threads, made.threads_inside) = threads_for_batch(points, made.batch);
+        } else if (made.way == contraction_way::small_products) {
+            made.threads = int(std::min<index>(all, made.batch));
+        } else if (made.way == contraction_way::elementwise || made.way == contraction_way::dots ||
+                   made.way == contraction_way::panels) {
+            made.threads = all;
+        }
+    }
+
+private:
+    static constexpr index tiny_side = 32;
+    static constexpr index tiny_points = 512;
+    static constexpr index longest_small_side = 64;
+    static constexpr index most_small_points = 32768;
+    static constexpr index shortest_dot = 16;
+    static constexpr index few_rows = 6;
+    static constexpr index least_library_points = index{1} << 18;
+
+    contraction_way way(const contraction_decision& made) const {
+        const index m = made.m;
+        const index n = made.n;
+        const index k = made.k;
+        if (k == 1 && is_elementwise()) {
+            return contraction_way::elementwise;
+        }
+        // A product of a few rows and a large matrix reads each element of the matrix once; packing would touch it
+        // three times.
+        const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
+        if (is_few && k > 1 && is_dots()) {
+            return contraction_way::dots;
+        }
+        // A row of batch labels that lie side by side beats products too small to reuse what they load.
+        const bool is_row_type = !in_vectors() || type_.kind == 'f';  // rows of integers are not computed in vectors
+        const bool little_reuse = contiguous_batch_ && is_row_type && m * n * k < 4 * (m * k + k * n + m * n);
+        const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
+        if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
+            return contraction_way::rows;
+        }
+        const bool small = m <= longest_small_side && n <= longest_small_side && k <= longest_small_side;
+        if (tiny || (small && has_small_columns() && (m * n * k <= most_small_points || stays_cached()))) {
+            return contraction_way::small_products;
+        }
+        return is_for_library() ? contraction_way::library_product : contraction_way::packed_product;
+    }
+
+    /// True for elements whose small products are computed in vectors.
+    bool in_vectors() const {
+        return type_.kind == 'f' || ((type_.kind == 'u' || type_.kind == 'i') && type_.bytes >= 4);
+    }
+
+    /// Cuts the product into panels, where an estimate says that this takes less time.
+    void choose_panels(contraction_decision& made, panel_plan& panels) const {
+        constexpr double fewest_points = 4096;
+        constexpr index longest_short = 64;  // of the shortest label
+        const double points = double(made.m) * double(made.n) * double(made.k) * double(made.batch);
+        if (made.way == contraction_way::elementwise || made.way == contraction_way::library_product ||
+            !(in_vectors() || type_.kind == 'c') || points < fewest_points ||
+            std::min({made.m, made.n, made.k}) > longest_short) {
+            return;
+        }
+        constexpr double shortest = 12000;  // nanoseconds: below, planning takes as long as it saves
+        const bool converts = operands_[0] != type_ || operands_[1] != type_;
+        made.nanoseconds = nanoseconds(made);
+        if (made.nanoseconds < shortest ||
+            (made.way == contraction_way::small_products && has_small_columns() && !converts)) {
+            return;
+        }
+        panel_plan found = cheapest_panels(nest_, type_, operands_, mode_);
+        // Threads share the panels of the output. Other ways share a long sum, too.
+        constexpr double shared_points = 1 << 22;
+        index panels_of_output = 1;
+        for (const std::size_t loop : found.outputs) {
+            panels_of_output *= panels_along(found, nest_, loop);
+        }
+        if (found.lanes == lane_role::terms && points >= shared_points && panels_of_output < 8 && has_threads()) {
+            return;
+        }
+        made.panel_nanoseconds = found.nanoseconds;
+        if (found.lanes != lane_role::none && found.nanoseconds < 0.9 * made.nanoseconds) {
+            made.way = contraction_way::panels;
+            made.lanes = found.lanes;
+            made.swapped = found.swapped;
+            std::copy_n(found.packs, 3, made.packs);
+            panels = found;
+        }
+    }
+
+    /// An estimate of the ways that are not panels, on one thread, without what every way reads and writes.
+    double nanoseconds(const contraction_decision& made) const {
+        const index m = axes_.m.size;  // rows and columns of the matrix products
+        const index n = axes_.n.size;
+        const index k = axes_.k.size;
+        const auto count = double(made.batch);
+        const double points = double(m) * double(n) * double(k);
+        const index lanes = vector_bytes(best_instruction_set()) / index(type_.bytes);
+        const double multiply_add = type_.kind == 'f' ? 0.22 : type_.kind == 'c' ? 0.45 : type_.bytes == 4 ? 0.4 : 1;
+        const bool converts = operands_[0] != type_ || operands_[1] != type_;
+        switch (made.way) {
+            case contraction_way::packed_product: {
+                const double tiles = double(rounded_up(m, 6)) * double(rounded_up(n, 2 * lanes) / lanes);
+                const bool scatters = !is_contiguous(&gemm_axis::loop::second);
+                const double element = type_.kind == 'c' ? 2.5 : 0.5;
+                const double copied =
+                    element * double(m * k + k * n) + 1.5 * double(m * (scatters ? n : n % (2 * lanes)));
+                return count * (500 + tiles * (double(k) * multiply_add + 2) + copied * jumps());
+            }
+            case contraction_way::small_products:
+                return count * (has_small_columns() && !converts
+                                    ? double(rounded_up(m, 4)) * double((2 * n + lanes - 1) / lanes) *
+                                          (double(k) * multiply_add + 2) / (n > lanes ? 2 : 1)
+                                    : (type_.kind == 'c' ? 3 : 1) * points + 2 * double(m * n));
+            case contraction_way::dots:
+                return count * ((std::min(m, n) > 1 ? 2 : 1.2) * points / double(lanes) + 5 * double(m * n));
+            default:
+                return (type_.kind == 'c'                                   ? 3
+                        : type_.kind == 'f' && !converts && has_long_rows() ? 0.25
+                                                                            : 2) *
+                       count * points;
+        }
+    }
+
+    /// True where all tensors are contiguous or constant along a long loop.
+    bool has_long_rows() const {
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            const index* const moves = nest_.of(loop);
+            if (nest_.extents[loop] >= 64 &&
+                std::all_of(moves, moves + nest_.slots, [](index move) { return move == 0 || move == 1; })) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// By how much longer copies take where products have only parts of cache lines: points of the batch lie between.
+    double jumps() const {
+        index longest = 1;  // points of the batch in a line
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            index run = 1;
+            index points = 1;
+            for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+                const index move = std::abs(nest_.of(loop)[slot]);
+                const bool is_batch = index_of(nest_, loop) == product_index::batch;
+                run = move == 1 && !is_batch ? nest_.extents[loop] : run;
+                points *= is_batch ? nest_.extents[loop] : 1;
+            }
+            longest = std::max(longest, std::min(points, 64 / index(type_.bytes) / run));
+        }
+        return longest > 1 ? 1 + double(longest) / 4 : 1;
+    }
+
+    /// True where columns lie side by side on one side of n.
+    bool is_contiguous(index gemm_axis::loop::*side) const {
+        const auto& n = axes_.n.loops;
+        return n.size() == 1 && n[0].*side == 1;
+    }
+
+    /// True where nothing is summed, and the operands are contiguous or constant along the output's rows.
+    bool is_elementwise() const {
+        if (type_.kind != 'f' || !nest_.all_in_output() || nest_.size() == 0) {
+            return false;
+        }
+        const index* const along = nest_.of(nest_.size() - 1);
+        return along[z_slot] == 1 && (along[x_slot] | along[y_slot]) >= 0 && along[x_slot] <= 1 && along[y_slot] <= 1 &&
+               nest_.extents[nest_.size() - 1] * index(type_.bytes) >= 32;
+    }
+
+    /// True where one label is contracted, and both operands are contiguous along it.
+    bool is_dots() const {
+        const auto& k = axes_.k.loops;
+        return type_.kind == 'f' && k.size() == 1 && k[0].extent >= shortest_dot && k[0].first == 1 && k[0].second == 1;
+    }
+
+    /// True where columns lie side by side in the output and in the operand that has them, and fill a vector at least;
+    /// where the call combines, they fill whole vectors.
+    bool has_small_columns() const {
+        return in_vectors() && is_contiguous(&gemm_axis::loop::first) && is_contiguous(&gemm_axis::loop::second) &&
+               columns_fill();
+    }
+
+    /// True where columns fill a vector at least, and whole vectors where the call combines.
+    bool columns_fill() const {
+        const auto least = index(16 / type_.bytes);
+        return axes_.n.size >= least && (mode_ == write_mode::overwrite || axes_.n.size % least == 0);
+    }
+
+    /// True where the operand that every row of the output reads stays in the first-level cache: its cache lines do not
+    /// fall into few sets.
+    bool stays_cached() const {
+        constexpr index ways = 8;
+        const auto& k = axes_.k.loops;
+        return k.size() == 1 && k[0].extent <= ways * lines_of_a_way(k[0].second * index(type_.bytes));
+    }
+
+    /// True where the matrices are such as BLAS knows, and large enough to be worth the call.
+    bool is_for_library() const {
+        const auto& [m, n, k] = axes_;
+        if (m.size * n.size * k.size < least_library_points || !blas_computes(type_) || m.loops.size() != 1 ||
+            n.loops.size() != 1 || k.loops.size() != 1) {
+            return false;
+        }
+        return is_blas_matrix(m.loops[0].second, m.size, n.loops[0].second, n.size) &&
+               is_blas_matrix(m.loops[0].first, m.size, k.loops[0].first, k.size) &&
+               is_blas_matrix(k.loops[0].second, k.size, n.loops[0].first, n.size);
+    }
+
+    const loop_nest& nest_;
+    const gemm_axes& axes_;
+    element_type type_;
+    write_mode mode_;
+    bool contiguous_batch_ = false;
+    element_type operands_[2];
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,346 @@
+#pragma once
+
+#include <einparallel/kernel/product/panel_plan.hpp>
+
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE index rest_along(const panel_plan& plan, const loop_nest& nest, std::size_t loop) {
+    return loop == plan.along ? nest.extents[loop] % plan.unit : 0;
+}
+
+EINPARALLEL_INLINE index panels_along(const panel_plan& plan, const loop_nest& nest, std::size_t loop) {
+    const index rest = rest_along(plan, nest, loop);
+    return (nest.extents[loop] - rest + plan.block[loop] - 1) / plan.block[loop] + (rest > 0 ? 1 : 0);
+}
+
+/// Chooses a panel_plan.
+EINPARALLEL_INLINE class panel_choice {
+public:
+    panel_choice(const loop_nest& nest, element_type type, const element_type (&operands)[2], write_mode mode)
+        : nest_(nest), bytes_(index(type.bytes)), adds_(mode == write_mode::combine) {
+        is_complex_ = type.kind == 'c';
+        line_ = 64 / bytes_;
+        multiply_add_ = type.kind == 'f' || is_complex_ ? 0.3 : bytes_ == 4 ? 0.5 : 1;
+        for (const std::size_t slot : {x_slot, y_slot}) {
+            converts_[slot] = operands[slot - 1] != type;
+        }
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            contiguous_[slot] = panel_plan::none;
+            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+                contiguous_[slot] = std::abs(nest.of(loop)[slot]) == 1 ? loop : contiguous_[slot];
+            }
+        }
+    }
+
+    panel_plan best() const {
+        panel_plan found;
+        const auto consider = [&](lane_role role, std::size_t along, std::size_t points) {
+            const panel_plan made = plan(role, along, points);
+            if (found.lanes == lane_role::none || made.nanoseconds < found.nanoseconds) {
+                found = made;
+            }
+        };
+        for (std::size_t along = 0; along < nest_.size(); ++along) {
+            const product_index own = index_of(nest_, along);
+            if (own == product_index::batch) {
+                const index* const moves = nest_.of(along);
+                if (moves[x_slot] != 0 && moves[y_slot] != 0) {  // else the output repeats its elements
+                    consider(lane_role::points, along, panel_plan::none);
+                }
+            } else if (own == product_index::k) {
+                consider(lane_role::terms, along, panel_plan::none);
+            } else {
+                consider(lane_role::columns, along, panel_plan::none);
+                for (std::size_t points = 0; points < nest_.size(); ++points) {
+                    const product_index other = index_of(nest_, points);
+                    if (points != along && (other == product_index::batch || other == own)) {
+                        consider(lane_role::columns, along, points);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+private:
+    static constexpr index most_rows = 512;       ///< of a panel whose vectors hold columns
+    static constexpr index longest_side = 64;     ///< of m and n in other panels
+    static constexpr index deepest = 256;         ///< of k
+    static constexpr index panel_bytes = 196608;  ///< of the three tensors: they stay in the second-level cache
+
+    /// Points that a vector holds; a complex number in a column takes two lanes.
+    index lanes_of(lane_role role) const {
+        return vector_bytes(best_instruction_set()) / bytes_ * (is_complex_ && role != lane_role::columns ? 2 : 1);
+    }
+
+    panel_plan plan(lane_role role, std::size_t along, std::size_t points) const {
+        panel_plan made;
+        made.lanes = role;
+        made.along = along;
+        made.points = points;
+        made.swapped = index_of(nest_, along) == product_index::m;
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            const index move = nest_.of(along)[slot];
+            made.packs[slot] = converts_[slot] || (move != 0 && move != 1) || (slot == z_slot && move == 0);
+        }
+        if (role == lane_role::columns) {
+            const bool is_padded = nest_.extents[along] * bytes_ < 16;
+            const std::size_t columns = made.swapped ? x_slot : y_slot;
+            made.packs[z_slot] = made.packs[z_slot] || is_padded;
+            made.packs[columns] = made.packs[columns] || is_padded || is_complex_;
+        } else {
+            const bool all =
+                (made.packs[x_slot] && made.packs[y_slot]) && (role == lane_role::terms || made.packs[z_slot]);
+            if (!all && !is_complex_ && nest_.extents[along] >= lanes_of(role)) {
+                made.unit = lanes_of(role);
+            } else {
+                made.packs[z_slot] = made.packs[x_slot] = made.packs[y_slot] = true;
+            }
+        }
+        choose_block(made);
+        estimate(made);
+        return made;
+    }
+
+    /// The index of the matrix product that a loop is in a panel; batch: a loop around panels, or around products.
+    product_index role_of(const panel_plan& made, std::size_t loop) const {
+        const product_index own = index_of(nest_, loop);
+        const bool is_other_column = made.lanes == lane_role::columns && loop != made.along &&
+                                     own == (made.swapped ? product_index::m : product_index::n);
+        return is_other_column ? product_index::batch : own;
+    }
+
+    index elements_of(const panel_plan& made, std::size_t slot) const {
+        index elements = 1;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            elements *= nest_.of(loop)[slot] != 0 ? made.block[loop] : 1;
+        }
+        return elements;
+    }
+    index size_of(const panel_plan& made, product_index role) const {
+        index size = 1;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            const bool is_side = loop != made.along && loop != made.points && role_of(made, loop) == role;
+            size *= is_side ? made.block[loop] : 1;
+        }
+        return size;
+    }
+
+    /// Makes a panel longer along a loop, as far as `most` and the caches allow.
+    void grow(panel_plan& made, std::size_t loop, index most) const {
+        index& own = made.block[loop];
+        const index before = own;
+        const index extent = nest_.extents[loop];
+        index fixed = 0;
+        index moving = 0;
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            (nest_.of(loop)[slot] != 0 ? moving : fixed) += elements_of(made, slot);
+        }
+        const index room = (panel_bytes / bytes_ - fixed) / std::max<index>(moving / before, 1);
+        own = std::clamp(std::min(most, room), before, extent);
+        if (own < extent) {  // even panels
+            const index panels = (extent + own - 1) / own;
+            own = std::max(before, (extent + panels - 1) / panels);
+        }
+    }
+
+    void choose_block(panel_plan& made) const {
+        made.block.resize(nest_.size(), 1);
+        const index least = (made.lanes == lane_role::terms ? 16 : 2) * lanes_of(made.lanes);
+        made.block[made.along] = std::min(nest_.extents[made.along], least);
+        const auto in_panel = [&](std::size_t loop) {
+            return loop == made.points || role_of(made, loop) != product_index::batch;
+        };
+        const auto limit = [&](std::size_t loop) {
+            if (loop == made.points) {
+                return nest_.extents[loop];
+            }
+            const product_index role = role_of(made, loop);
+            const index most = role == product_index::k           ? deepest
+                               : made.lanes == lane_role::columns ? most_rows
+                                                                  : longest_side;
+            return most / size_of(made, role) * made.block[loop];
+        };
+        // The order of importance: whole cache lines of what is copied, then the sum, the rows, the columns.
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            const std::size_t own = contiguous_[slot];
+            if (own != panel_plan::none && own != made.along && in_panel(own)) {
+                const index lines = bytes_of(slot) > 1e6 ? 2 : 1;
+                made.block[own] = std::clamp<index>(std::min(lines * line_, limit(own)), 1, nest_.extents[own]);
+            }
+        }
+        for (const product_index role : {product_index::k, product_index::m, product_index::n}) {
+            for (std::size_t loop = nest_.size(); loop-- > 0;) {
+                if (loop != made.along && loop != made.points && role_of(made, loop) == role && is_even(made, loop)) {
+                    grow(made, loop, limit(loop));
+                }
+            }
+        }
+        grow(made, made.along, nest_.extents[made.along]);
+        index& along = made.block[made.along];
+        if (along < nest_.extents[made.along] || along % made.unit != 0) {
+            const index lanes = lanes_of(made.lanes);
+            along = std::min(std::max<index>(along / lanes, 1) * lanes, nest_.extents[made.along]);
+        }
+        if (made.points != panel_plan::none) {
+            grow(made, made.points, nest_.extents[made.points]);
+        }
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (made.block[loop] < nest_.extents[loop]) {
+                (nest_.in_output(loop) ? made.outputs : made.sums).push_back(loop);
+            }
+        }
+        // Panels of an operand are kept while the next ones of the output do not need others.
+        const std::size_t kept = made.swapped ? x_slot : y_slot;
+        std::stable_partition(made.outputs.begin(), made.outputs.end(),
+                              [&](std::size_t loop) { return nest_.of(loop)[kept] != 0; });
+    }
+
+    /// False where columns of a panel, each a vector of points or terms, would not be evenly apart.
+    bool is_even(const panel_plan& made, std::size_t loop) const {
+        return made.lanes == lane_role::columns || role_of(made, loop) != product_index::n ||
+               (made.packs[z_slot] && made.packs[y_slot]) || size_of(made, product_index::n) == made.block[loop];
+    }
+
+    index panels(const panel_plan& made, std::size_t loop) const { return panels_along(made, nest_, loop); }
+    /// How many panels of a tensor are read in all.
+    double visits(const panel_plan& made, std::size_t slot) const {
+        double all = 1;
+        double counted = 1;
+        for (const odometer::loop_list* const loops : {&made.outputs, &made.sums}) {
+            for (const std::size_t loop : *loops) {
+                all *= double(panels(made, loop));
+                counted = nest_.of(loop)[slot] != 0 ? all : counted;
+            }
+        }
+        return counted;
+    }
+
+    /// Elements of a panel that lie side by side.
+    index run_of(const panel_plan& made, std::size_t slot) const {
+        const std::size_t own = contiguous_[slot];
+        return own == panel_plan::none ? 1 : made.block[own];
+    }
+    /// True where the next panel goes on in the same cache lines or pages.
+    bool is_whole(const panel_plan& made, std::size_t slot) const {
+        const std::size_t own = contiguous_[slot];
+        return own != panel_plan::none && made.block[own] == nest_.extents[own];
+    }
+
+    /// True where the elements for one of the products of a panel each lie in a cache line of their own.
+    bool is_apart(const panel_plan& made, std::size_t slot) const {
+        return made.points != panel_plan::none && contiguous_[slot] == made.points;
+    }
+
+    double bytes_of(std::size_t slot) const {
+        double size = double(bytes_);
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            size *= nest_.of(loop)[slot] != 0 ? double(nest_.extents[loop]) : 1;
+        }
+        return size;
+    }
+
+    /// What costs time in a plan, counted.
+    struct counts {
+        double panels = 0;
+        double tiles = 0;          ///< of four rows and two vectors
+        double multiply_adds = 0;  ///< of vectors
+        double transposed = 0;     ///< elements
+        double runs = 0;           ///< copied to vectors of points
+        double along = 0;          ///< elements in them
+        double lines = 0;          ///< cache lines of copies that are fetched for a part only
+        double read_lines = 0;     ///< … of elements read where they lie
+        double far_lines = 0;      ///< cache lines of runs that are too short for processors to fetch ahead
+        double written = 0;        ///< elements transposed into the output
+        double sums = 0;           ///< of the lanes of a vector
+        double converted = 0;
+    };
+
+    counts count(panel_plan& made) const {
+        counts of;
+        of.panels = 1;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            of.panels *= double(panels(made, loop));
+        }
+        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
+            const double elements = visits(made, slot) * double(elements_of(made, slot));
+            const bool in_lanes = nest_.of(made.along)[slot] != 0;
+            const index run = run_of(made, slot);
+            const bool is_part = run < line_ && !is_whole(made, slot);
+            const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole(made, slot);
+            const double times = slot == z_slot && adds_ ? 2 : 1;
+            const double latency = bytes_of(slot) > 1e6 ? 3 : 1;  // of memory, in those of the second-level cache
+            const bool is_broadcast = !in_lanes && slot != z_slot;
+            const bool is_scattered = is_broadcast && is_apart(made, slot) && elements_of(made, slot) >= 4096;
+            made.packs[slot] =
+                made.packs[slot] || is_scattered || (in_lanes && is_far && made.lanes != lane_role::columns);
+            if (made.packs[slot]) {
+                if (slot == z_slot && !in_lanes) {
+                    continue;
+                }
+                const double rows = made.lanes == lane_role::columns ? 1 : 1.4;  // of points, or of terms
+                const bool is_along = contiguous_[slot] == made.along && made.lanes != lane_role::columns;
+                (is_along         ? of.along
+                 : slot == z_slot ? of.written
+                                  : of.transposed) += (is_along ? 1 : rows) * times * elements;
+                of.far_lines += is_far && !is_along ? times * elements / double(line_) : 0;
+                of.runs += is_along ? times * elements / double(run) : 0;
+                of.lines += is_part ? latency * times * elements / double(run) : 0;
+                of.converted += (converts_[slot] ? elements : 0) + (is_complex_ ? 6 * elements : 0);
+            } else if (bytes_of(slot) > 32768) {
+                of.read_lines += is_part ? latency * elements / double(run) : 0;
+                of.far_lines += is_far ? 2.5 * elements / double(line_) : 0;
+            }
+        }
+        const auto up = [](index size, index unit) { return (size + unit - 1) / unit; };
+        const bool is_columns = made.lanes == lane_role::columns;
+        const bool is_terms = made.lanes == lane_role::terms;
+        const product_index rows = made.swapped && is_columns ? product_index::n : product_index::m;
+        const index vectors = up(made.block[made.along], lanes_of(made.lanes));
+        const index points = made.points == panel_plan::none ? 1 : made.block[made.points];
+        const double units = double(made.lanes == lane_role::points ? vectors : points);
+        of.tiles = of.panels * units * double(up(size_of(made, rows), 4)) *
+                   double(up(is_columns ? vectors : size_of(made, product_index::n), 2));
+        of.tiles *= is_complex_ && !is_columns ? 2 : 1;
+        of.multiply_adds =
+            of.tiles * (is_complex_ ? 16 : 8) * double(size_of(made, product_index::k) * (is_terms ? vectors : 1));
+        if (is_terms) {
+            const auto panels_of = [&](std::size_t loop) { return panels(made, loop); };
+            of.sums = double(product_in(made.outputs, index{1}, panels_of) * size_of(made, product_index::m) *
+                             size_of(made, product_index::n));
+        }
+        return of;
+    }
+
+    void estimate(panel_plan& made) const {
+        const counts of = count(made);
+        const double wide = bytes_ == 4 ? 1 : bytes_ == 8 ? 1.3 : 2;
+        const double copies = 0.55 * of.transposed + 0.7 * of.written + 0.15 * of.along;
+        const double lines = 1.5 * of.lines + 0.5 * of.read_lines + 2 * of.far_lines;
+        made.nanoseconds = 150 * of.panels + 17 * of.tiles + multiply_add_ * of.multiply_adds + wide * copies +
+                           18 * of.runs + lines + 20 * of.sums + 0.15 * of.converted;
+    }
+
+    const loop_nest& nest_;
+    index bytes_;
+    bool adds_;
+    bool is_complex_ = false;
+    index line_;
+    double multiply_add_;  ///< nanoseconds of a vector of them
+    bool converts_[3] = {};
+    std::size_t contiguous_[3];  ///< the loop along which a tensor is contiguous
+};
+
+EINPARALLEL_INLINE panel_plan cheapest_panels(const loop_nest& nest, element_type type,
+                                              const element_type (&operands)[2], write_mode mode) {
+    return panel_choice(nest, type, operands, mode).best();
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
