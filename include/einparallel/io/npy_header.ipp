@@ -75,7 +75,8 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
     reader.dictionary([&](const std::string& key, const python_value& value) {
         const auto known = find_in(entries, std::string_view(key), &entry::key);
         reader.check(known != std::end(entries), {"has the unknown entry '", key, "' in its header"});
-        reader.check(value.is != kind::other, {known->otherwise});
+        const word otherwise = known->otherwise;  // nvcc loses a list of one such member
+        reader.check(value.is != kind::other, {otherwise});
         known->value = value;
     });
     for (const entry& each : entries) {

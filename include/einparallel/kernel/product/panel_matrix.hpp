@@ -190,7 +190,8 @@ private:
         }
     }
     void rotate(R* into, const R* from) const {
-        const four signs = {R(-1), R(1), R(-1), R(1)};
+        four signs = four{} + R(1);  // nvcc takes no list of a dependent type
+        signs[0] = signs[2] = R(-1);
         index at = 0;
         for (; at + 4 <= 2 * row; at += 4) {
             const four value = *reinterpret_cast<const four*>(from + at);
