@@ -132,7 +132,8 @@ def measure(ours, before, library, number, case, dtype, choose, rounds):
     mine = ours.product(dtype, size, texts, arrays)
     written = getattr(library, f"loops{number}")
     contenders["loops"] = lambda: written(*[address(array) for array in arrays[:2]], address(other[2]))
-    mine()
+    if not mine():
+        raise SystemExit(f"layouts.py: the library does not know the type {dtype}: it is older than this script")
     contenders["loops"]()
     if not np.array_equal(arrays[2], other[2]):
         raise SystemExit(f"layouts.py: {texts} of {size} in {dtype}: ours and loops differ")
@@ -214,8 +215,9 @@ def main():
     print("type  ratio  bytes  GFlop/s  flops/byte  case (i j k b)                     best")
     for each in found[: asked.worst]:
         size = " ".join(str(each["size"][label]) for label in "ijkb")
+        gain = f"   {each['before']:.2f} times as fast as before" if before is not None else ""
         print(f"{each['type']}  {each['ratio']:7.2f} {each['bytes']:6.2f} {each['rate']:8.2f} {each['intensity']:8.1f}     "
-              f"{each['case']} ({size})".ljust(70) + each["best"])
+              f"{each['case']} ({size})".ljust(70) + each["best"] + gain)
 
 
 if __name__ == "__main__":

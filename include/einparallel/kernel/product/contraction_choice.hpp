@@ -156,9 +156,9 @@ private:
             case contraction_way::dots:
                 return count * ((std::min(m, n) > 1 ? 2 : 1.2) * points / double(lanes) + 5 * double(m * n));
             default:
-                return (type_.kind == 'c'                                   ? 3
-                        : type_.kind == 'f' && !converts && has_long_rows() ? 0.25
-                                                                            : 2) *
+                return (type_.kind == 'c'                      ? 3
+                        : type_.kind == 'f' && has_long_rows() ? (converts ? 0.5 : 0.25)
+                                                               : 2) *
                        count * points;
         }
     }
