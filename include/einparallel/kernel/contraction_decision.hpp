@@ -102,7 +102,7 @@ struct pair_loops {
     std::vector<laid_out_operand> ahead{};  ///< operands that are laid out first, in their order
     contraction_decision decision{};
     write_mode mode;
-    panel_plan panels{};  ///< where the decision is panels
+    panel_plan panels;  ///< where the decision is panels
 
     /// The slots of the operands that are A and B of the matrix product.
     [[nodiscard]] std::size_t a_slot() const { return decision.swapped ? y_slot : x_slot; }

@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/simd/vector_softmax.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
@@ -63,7 +64,7 @@ void softmax_block(const block_call& call, label_id along) {
             copy_box(extents, sizeof(T), scratch, lines, operand + first * moves[1],
                      std::array{moves[1], loops.steps[1]});
             if (is_short) {
-                const index whole = (extents[0] + line - 1) / line * line;
+                const index whole = rounded_up(extents[0], line);
                 for (index at = 0; at < count; ++at) {
                     std::fill(scratch + at * lines[1] + extents[0], scratch + at * lines[1] + whole, T(0));
                 }

@@ -29,9 +29,8 @@ public:
             contiguous_batch_ = nest_.extents[loops.batch.back()] >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 &&
                                 moves[y_slot] == 1;
         }
-        for (const std::size_t slot : {x_slot, y_slot}) {
-            operands_[slot - 1] = loops.operands[slot - 1];
-        }
+        std::copy_n(loops.operands, 2, operands_);
+        converts_ = operands_[0] != type || operands_[1] != type;
     }
 
     /// @param made  the decision, which has only its sizes so far
@@ -103,20 +102,16 @@ private:
             return;
         }
         constexpr double shortest = 12000;  // nanoseconds: below, planning takes as long as it saves
-        const bool converts = operands_[0] != type_ || operands_[1] != type_;
         made.nanoseconds = nanoseconds(made);
         if (made.nanoseconds < shortest ||
-            (made.way == contraction_way::small_products && has_small_columns() && !converts)) {
+            (made.way == contraction_way::small_products && has_small_columns() && !converts_)) {
             return;
         }
         panel_plan found = cheapest_panels(nest_, type_, operands_, mode_);
         // Threads share the panels of the output. Other ways share a long sum, too.
         constexpr double shared_points = 1 << 22;
-        index panels_of_output = 1;
-        for (const std::size_t loop : found.outputs) {
-            panels_of_output *= panels_along(found, nest_, loop);
-        }
-        if (found.lanes == lane_role::terms && points >= shared_points && panels_of_output < 8 && has_threads()) {
+        if (found.lanes == lane_role::terms && points >= shared_points && panels_of(found, nest_, found.outputs) < 8 &&
+            has_threads()) {
             return;
         }
         made.panel_nanoseconds = found.nanoseconds;
@@ -138,7 +133,6 @@ private:
         const double points = double(m) * double(n) * double(k);
         const index lanes = vector_bytes(best_instruction_set()) / index(type_.bytes);
         const double multiply_add = type_.kind == 'f' ? 0.22 : type_.kind == 'c' ? 0.45 : type_.bytes == 4 ? 0.4 : 1;
-        const bool converts = operands_[0] != type_ || operands_[1] != type_;
         switch (made.way) {
             case contraction_way::packed_product: {
                 const double tiles = double(rounded_up(m, 6)) * double(rounded_up(n, 2 * lanes) / lanes);
@@ -149,7 +143,7 @@ private:
                 return count * (500 + tiles * (double(k) * multiply_add + 2) + copied * jumps());
             }
             case contraction_way::small_products:
-                return count * (has_small_columns() && !converts
+                return count * (has_small_columns() && !converts_
                                     ? double(rounded_up(m, 4)) * double((2 * n + lanes - 1) / lanes) *
                                           (double(k) * multiply_add + 2) / (n > lanes ? 2 : 1)
                                     : (type_.kind == 'c' ? 3 : 1) * points + 2 * double(m * n));
@@ -157,7 +151,7 @@ private:
                 return count * ((std::min(m, n) > 1 ? 2 : 1.2) * points / double(lanes) + 5 * double(m * n));
             default:
                 return (type_.kind == 'c'                      ? 3
-                        : type_.kind == 'f' && has_long_rows() ? (converts ? 0.5 : 0.25)
+                        : type_.kind == 'f' && has_long_rows() ? (converts_ ? 0.5 : 0.25)
                                                                : 2) *
                        count * points;
         }
@@ -253,6 +247,7 @@ private:
     write_mode mode_;
     bool contiguous_batch_ = false;
     element_type operands_[2];
+    bool converts_ = false;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -48,6 +48,9 @@ EINPARALLEL_INLINE index rest_along(const panel_plan& plan, const loop_nest& nes
 /// The number of panels along a loop.
 EINPARALLEL_INLINE index panels_along(const panel_plan& plan, const loop_nest& nest, std::size_t loop);
 
+/// The number of panels of these loops together.
+EINPARALLEL_INLINE index panels_of(const panel_plan& plan, const loop_nest& nest, const odometer::loop_list& loops);
+
 /// The cheapest plan for a product, by estimates from extents, strides and the caches. Its `lanes` are none where no
 /// loop can lie in lanes.
 /// @param type  element type of the products, an arithmetic type of vectors

@@ -20,6 +20,10 @@ EINPARALLEL_INLINE index panels_along(const panel_plan& plan, const loop_nest& n
     return (nest.extents[loop] - rest + plan.block[loop] - 1) / plan.block[loop] + (rest > 0 ? 1 : 0);
 }
 
+EINPARALLEL_INLINE index panels_of(const panel_plan& plan, const loop_nest& nest, const odometer::loop_list& loops) {
+    return product_in(loops, index{1}, [&](std::size_t loop) { return panels_along(plan, nest, loop); });
+}
+
 /// Chooses a panel_plan.
 EINPARALLEL_INLINE class panel_choice {
 public:
@@ -265,10 +269,7 @@ private:
 
     counts count(panel_plan& made) const {
         counts of;
-        of.panels = 1;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            of.panels *= double(panels(made, loop));
-        }
+        of.panels = double(panels_of(made, nest_, made.outputs)) * double(panels_of(made, nest_, made.sums));
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const double elements = visits(made, slot) * double(elements_of(made, slot));
             const bool in_lanes = nest_.of(made.along)[slot] != 0;
@@ -312,8 +313,7 @@ private:
         of.multiply_adds =
             of.tiles * (is_complex_ ? 16 : 8) * double(size_of(made, product_index::k) * (is_terms ? vectors : 1));
         if (is_terms) {
-            const auto panels_of = [&](std::size_t loop) { return panels(made, loop); };
-            of.sums = double(product_in(made.outputs, index{1}, panels_of) * size_of(made, product_index::m) *
+            of.sums = double(panels_of(made, nest_, made.outputs) * size_of(made, product_index::m) *
                              size_of(made, product_index::n));
         }
         return of;

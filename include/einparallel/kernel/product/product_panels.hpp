@@ -32,10 +32,7 @@ public:
         : nest_(nest), plan_(plan), scale_(scale), add_(add), operands_(operands) {}
 
     void run(const row_operand& x, const row_operand& y, T* z, int threads) const {
-        index panels = 1;
-        for (const std::size_t loop : plan_.outputs) {
-            panels *= panels_along(plan_, nest_, loop);
-        }
+        const index panels = panels_of(plan_, nest_, plan_.outputs);
         on_threads(int(std::min<index>(threads, panels)), [&](index share, index shares) {
             worker own(*this, x, y, z);
             const even_share mine(panels, share, shares);
@@ -57,11 +54,8 @@ private:
         void compute(index number) {
             const panel_plan& plan = of_.plan_;
             index at[3] = {0, 0, 0};
-            bool is_rest = go_to(plan.outputs, number, at);
-            index sums = 1;
-            for (const std::size_t loop : plan.sums) {
-                sums *= panels_along(plan, of_.nest_, loop);
-            }
+            const bool is_rest = go_to(plan.outputs, number, at);
+            const index sums = panels_of(plan, of_.nest_, plan.sums);
             const bool adds = of_.add_ || sums > 1;
             for (index sum = 0; sum < sums; ++sum) {
                 index from[3] = {at[0], at[1], at[2]};

@@ -39,7 +39,6 @@ public:
     small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool batch = false)
         : axes_(axes),
           scale_(scale),
-          add_(add),
           a_rows_(tables),
           b_columns_(a_rows_ + 2 * axes.m.size),
           a_along_(b_columns_ + 2 * axes.n.size),
@@ -62,7 +61,7 @@ public:
                     run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), true>;
                 });
             } else if (contiguous) {
-                choose(n);
+                choose(n, add);
             }
         }
     }
@@ -103,12 +102,12 @@ private:
 
     static constexpr index element = index(sizeof(T));
 
-    /// Chooses the widest vectors that n columns fill.
-    void choose(index n) {
+    /// Chooses the widest vectors that n columns fill, whether or not they are added to C.
+    void choose(index n, bool adds) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;
             // Two vectors may overlap: both read C before one of them writes it.
-            return supported(set) && n >= lanes && (!add_ || n % lanes == 0 || n <= 2 * lanes);
+            return supported(set) && n >= lanes && (!adds || n % lanes == 0 || n <= 2 * lanes);
         };
 #if EINPARALLEL_DETAIL_X86
         if (fits(instruction_set::avx512, 64) && n * element > 64) {
@@ -131,7 +130,6 @@ private:
 
     const gemm_axes& axes_;
     const T& scale_;
-    bool add_;
     small_call small_;
     void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
     // Offsets in one matrix and in the other.
