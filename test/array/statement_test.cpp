@@ -26,7 +26,7 @@ EINPARALLEL_LABELS(i, j, k, l);
 template <class Array>
 void fill(Array& tensor, int seed) {
     for (ep::index at = 0; at < tensor.size(); ++at) {
-        tensor.data()[at] = static_cast<typename Array::value_type>((at * 7 + seed * 13) % 19 - 9);
+        tensor.data()[at] = static_cast<typename Array::value_type>(static_cast<float>((at * 7 + seed * 13) % 19 - 9));
     }
 }
 
@@ -347,6 +347,31 @@ TEST_CASE("a sum is taken in the values' own type, and converted once") {
     ep::array<int, 0> count;
     count() = b(i);
     CHECK(count.value() == 2);
+}
+
+TEST_CASE_FIXTURE(matrices, "the conjugate of a product is that of its sum") {
+    ep::array<std::complex<float>, 2> X({3, 4}), Y({5, 4}), Z, W({3, 5}), once;
+    fill(X, 1);
+    fill(Y, 2);
+    X(i, j) += std::complex<float>(0, 2) * X(i, j) * X(i, j);
+    Y(k, j) -= std::complex<float>(0, 3) * Y(k, j);
+    fill(W, 3);
+    Z(i, k) = conj(X(i, j) * Y(k, j));
+    W(i, k) -= conj(-X(i, j) * Y(k, j));
+    once(j, k) = conj(X(i, j) * Y(k, j));
+    C(i, k) = conj(A(i, j) * B(j, k));
+    check([&](int x, int y) { return ab(x, y); });
+    for (int x = 0; x < 3; ++x) {
+        for (int y = 0; y < 5; ++y) {
+            std::complex<float> sum;
+            for (int z = 0; z < 4; ++z) {
+                sum += X(x, z) * Y(y, z);
+            }
+            CHECK(Z(x, y) == std::conj(sum));
+            CHECK(W(x, y) == static_cast<float>(((x * 5 + y) * 7 + 39) % 19 - 9) + std::conj(sum));
+            CHECK(once(x, y) == std::conj((X(0, x) + X(1, x) + X(2, x)) * Y(y, x)));
+        }
+    }
 }
 
 TEST_CASE("an array that was moved from is empty, also of rank 0") {

@@ -109,6 +109,13 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 &&
                                     (multiplications<E> <= 1 && !converts<T>(typename leaf_types<E>::type()) &&
                                      (is_bare<E> || (Records && !is_complex<T>::value))));
 
+/// True where E is the conjugate of a product that is summed: it is the conjugate of the sum.
+template <class Statement, class T, class E>
+inline constexpr bool conjugates_product = false;
+template <class Statement, class T, class A>
+inline constexpr bool conjugates_product<Statement, T, join_node<conjugate, A>> =
+    Statement::template aggregates<A>&& is_product<Statement, T, A>;
+
 /// Calls visit(factor) for every factor of a product that is no number, in the order written. Numbers and signs are
 /// multiplied into `scale`.
 void for_each_factor(const auto& node, auto& /*scale*/, const auto& visit) {
