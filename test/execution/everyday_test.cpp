@@ -5,9 +5,11 @@
 #include <einparallel.hpp>
 
 #include <support/graphs.hpp>
+#include <support/resident.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <string>
 
@@ -95,6 +97,20 @@ TEST_CASE("a sum that is a term is taken in the type of the result, as on arrays
         wrong += signs(row) == -double(many) && sign(row, 1) == -1.0 ? 0 : 1;
     }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("positions take no memory for indices on ranks") {
+    ep::context world(MPI_COMM_WORLD);
+    constexpr ep::index length = ep::index{1} << 23;
+    const auto X = ep::generate<std::int8_t>(
+        {2, length}, [](auto row, auto column) { return std::int8_t(column == 1000 * (row + 1) ? 1 : 0); });
+    ep::tensor<ep::index, 1> largest;
+    largest(i) = ep::argmax(j, X(i, j));
+    const std::size_t before = ep::testing::most_resident();
+    const ep::array<ep::index, 1> found = ep::evaluate(world, largest).allgather();
+    CHECK((found(0) == 1000 && found(1) == 2000));
+    // X takes 16 MiB, and indices would take 64 MiB.
+    CHECK(ep::testing::most_resident() - before < std::size_t{24} << 20);
 }
 
 TEST_CASE("mean, where, iota, places and random numbers on ranks") {

@@ -3,7 +3,7 @@
 // kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
 #include <einparallel/kernel/block_call.hpp>
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 

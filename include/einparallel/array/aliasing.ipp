@@ -20,6 +20,9 @@ namespace einparallel {
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> strided_block::touched() const {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto bytes = index(element.bytes);
+    if (counts_from >= 0) {
+        return {first, first + std::uintptr_t(bytes)};
+    }
     index lowest = 0;
     index highest = 0;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {

@@ -133,9 +133,7 @@ struct array_leaves {
     }
     template <class Labels>
     static auto indices(interval range) {
-        using Operand = owned_operand<index, 1>;
-        const std::shared_ptr<index[]> elements = count_up(range);
-        return leaf<Operand, Labels>(Operand{{elements.get(), {range.size()}, {1}}, elements});
+        return leaf<counted_operand, Labels>(counted_operand{{nullptr, {range.size()}, {1}}, range.begin});
     }
 };
 

@@ -9,8 +9,8 @@
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/small_vector.hpp>
-#include <einparallel/kernel/softmax.hpp>
 #include <einparallel/kernel/work/select.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -54,6 +54,12 @@ strided_block handle_of(const joined_read<T, Rank>& held) {
     return {held.data, held.extents, held.strides.data(), element_type_of<T>(), held.joined.get()};
 }
 
+inline strided_block handle_of(const counted_operand& held) {
+    strided_block made(&held.from, held.extents, held.strides.data(), element_type_of<index>());
+    made.counts_from = held.from;
+    return made;
+}
+
 /// What is known at compile time of a statement or einsum that is one product.
 struct product_form {
     std::span<const std::string_view> names;  ///< of the labels, by id
@@ -93,8 +99,11 @@ struct statement_leaf {
 EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(std::span<const strided_block> operands, bool in_place,
                                                          std::uint64_t ends = 0);
 
-/// The indices of a range: the elements of ep::iota.
-EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range);
+/// Memory for the indices that are read from memory.
+using written_indices = std::vector<std::shared_ptr<index[]>>;
+
+/// Writes the indices of those operands that are not in memory. The operands then refer to the memory that is returned.
+EINPARALLEL_INLINE written_indices write_indices(std::span<strided_block> operands);
 
 /// True where the output has dimensions, and all its extents are 0.
 EINPARALLEL_INLINE bool lacks_extents(const strided_block& output);
@@ -136,9 +145,10 @@ public:
     handle emit(destination sink, label_span out, std::span<const strided_block> operands, MakeJoin&& make_join,
                 const auto& /*nobody_asks*/) {
         const auto made = make_join();
-        return run(sink, out, operands, element_type_of<Out>(), [&](const block_call& block) {
+        const auto work = [&](const block_call& block) {
             run_named(names_, out, operands, [&] { run_join(block, made.work); });
-        });
+        };
+        return run(sink, out, operands, element_type_of<Out>(), work, true);
     }
 
     template <class Out, std::size_t Count>
@@ -169,8 +179,9 @@ public:
         return run(sink, out, operands, work.made, [&](const block_call& block) { run_ranked(block, work); });
     }
 
+    /// @param counts  whether the work takes indices that are not in memory
     EINPARALLEL_INLINE handle run(destination sink, label_span out, std::span<const strided_block> operands,
-                                  element_type element, block_work work);
+                                  element_type element, block_work work, bool counts = false);
 
     /// Results of a chain that is contracted several times. By tensor: whether it varies between these times, and
     /// otherwise its result.

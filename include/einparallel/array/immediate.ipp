@@ -126,9 +126,17 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
     dense_strides(output.extents, array.strides);
 }
 
-EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(interval range) {
-    std::shared_ptr<index[]> made(new index[std::size_t(range.size())]);
-    std::iota(made.get(), made.get() + range.size(), range.begin);
+EINPARALLEL_INLINE written_indices write_indices(std::span<strided_block> operands) {
+    written_indices made;
+    for (strided_block& each : operands) {
+        if (each.counts_from >= 0) {
+            const index count = each.extents[0];
+            index* const first = made.emplace_back(new index[std::size_t(count)]).get();
+            std::iota(first, first + count, each.counts_from);
+            each.data = first;
+            each.counts_from = -1;
+        }
+    }
     return made;
 }
 
@@ -207,9 +215,17 @@ EINPARALLEL_INLINE index_span immediate_builder::learn_extents(std::span<const s
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, label_span out,
                                                                     std::span<const strided_block> operands,
-                                                                    element_type element, block_work work) {
+                                                                    element_type element, block_work work,
+                                                                    bool counts) {
     strided_block made = target_;
     learn_extents(operands);
+    std::vector<strided_block> read;
+    written_indices indices;
+    if (!counts && any_in(operands, [](const strided_block& each) { return each.counts_from >= 0; })) {
+        read.assign(operands.begin(), operands.end());
+        indices = write_indices(read);
+        operands = read;
+    }
     if (!sink) {
         memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
         own.extents = list_of(out, [&](label_id label) { return extents_[std::size_t(label)]; });
@@ -236,7 +252,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination
                                                                      std::span<const strided_block> operands,
                                                                      const join_work& work,
                                                                      const op_program& /*nobody_asks*/) {
-    if (work.has_positions) {
+    if (work.rows.finds) {
         const index_span extents = learn_extents(operands);
         for (const strided_block& operand : operands) {
             for (const label_id label : operand.labels) {
@@ -245,8 +261,10 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::join(destination
             }
         }
     }
-    return run(sink, out, operands, work.reduction.element,
-               [&](const block_call& block) { run_named(names_, out, operands, [&] { run_join(block, work); }); });
+    const auto join = [&](const block_call& block) {
+        run_named(names_, out, operands, [&] { run_join(block, work); });
+    };
+    return run(sink, out, operands, work.reduction.element, join, true);
 }
 
 EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const strided_block& target,
@@ -268,20 +286,19 @@ EINPARALLEL_INLINE void run_selection(std::span<const std::string_view> names, c
                                       growth grow) {
     std::vector<std::string_view> all(names.begin(), names.end());
     std::vector<strided_block> read(operands.begin(), operands.end());
-    // The positions along each such label. Only calls with joined operands read more than the first of them.
-    const index step = operands.front().joined == nullptr ? 0 : 1;
+    const index step = 1;
     const std::size_t count = work.indices.size();
     std::vector<label_id> labels(count);
-    std::vector<std::shared_ptr<index[]>> positions(count);
     for (std::size_t each = 0; each < count; ++each) {
         const index& extent = work.indices[each].extent;
         labels[each] = label_id(all.size());
         all.emplace_back(work.indices[each].name);
-        positions[each] = count_up({0, step == 0 ? 1 : extent});
-        read.push_back({{positions[each].get(), {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
+        read.push_back({{&extent, {&extent, 1}, &step, element_type_of<index>()}, {&labels[each], 1}});
+        read.back().counts_from = 0;
     }
     immediate_builder(all, target, leaves_of(operands, false), grow)
-        .run(mode, target.labels, read, work.element, [&](const block_call& call) { run_select(call, work); });
+        .run(
+            mode, target.labels, read, work.element, [&](const block_call& call) { run_select(call, work); }, true);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

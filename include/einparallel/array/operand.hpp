@@ -67,6 +67,11 @@ struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
+/// The indices along a label. They are not in memory.
+struct counted_operand : array_operand<index, 1> {
+    index from = 0;
+};
+
 /// A tensor made of arrays in some of its boxes. All elements outside of these boxes are `value`; no memory holds them.
 template <Element T, std::size_t Rank>
 struct joined_operand {

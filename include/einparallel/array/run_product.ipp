@@ -8,6 +8,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T, std::size_t Operands>
 void run_product(const product_form& form, std::span<strided_block> blocks, T scale, growth grow) {
+    const written_indices indices = write_indices(blocks.subspan(1));
     if constexpr (Operands > 2) {
         const std::span<const strided_block> operands = blocks.subspan(1);
         immediate_builder builder(form.names, blocks[0], leaves_of(operands, form.in_place), grow);

@@ -4,7 +4,7 @@
 
 #include <einparallel/device/join_shape.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 
 #include <algorithm>
 #include <array>
@@ -152,7 +152,7 @@ EINPARALLEL_INLINE bool select_on_device(launch::stream on, const select_work& w
     bool in_output = false;
     for (std::size_t each = 0; each < count; ++each) {
         const label_id label = call.operands[1 + count + each].labels[0];
-        const index first = call.first.empty() ? 0 : call.first[std::size_t(label)];
+        const index first = call.first_along(label);
         chosen[each] = {work.indices[each].element,
                         first,
                         call.extents[std::size_t(label)],

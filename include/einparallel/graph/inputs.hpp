@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -62,6 +63,18 @@ private:
     std::string description_;
     reader read_;
     std::string number_;
+};
+
+/// The source of ep::iota: the element at index i is i.
+class index_source final : public source {
+public:
+    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
+    void read(const box& region, void* destination) const override {
+        std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
+                  region.sides[0].begin);
+    }
+    [[nodiscard]] bool counts() const override { return true; }
+    [[nodiscard]] std::string description() const override { return "iota"; }
 };
 
 /// An input vertex with the source `origin`; a placeholder where this is null. The vertex has failed where an extent is

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -29,11 +28,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> input_vertex(std::vector<index> bound
 }
 
 EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
-    const auto write = [](const box& region, void* destination) {
-        std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
-                  region.sides[0].begin);
-    };
-    static const auto one_for_all = std::make_shared<const function_source>("iota", write);
+    static const auto one_for_all = std::make_shared<const index_source>();
     return input_vertex({extent}, element_type_of<index>(), one_for_all);
 }
 

@@ -57,6 +57,9 @@ public:
     /// True where the elements were in memory of the application that no longer exists.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 
+    /// True where the element at index i is i. Kernels that take such an operand without memory get none.
+    [[nodiscard]] virtual bool counts() const { return false; }
+
     /// Where all elements are one number, its text, which is the same on all ranks; otherwise empty.
     [[nodiscard]] virtual std::string number() const { return {}; }
 

@@ -31,6 +31,9 @@ struct strided_block {
     label_span labels{};             ///< empty until the statement gives them
     element_type element{};
     const detail::joined_blocks* joined = nullptr;  ///< the blocks that hold its elements; null: one block, at `data`
+    /// For an operand with one label whose elements are indices, ep::iota: the element at the label's index 0. Kernels
+    /// that take such an operand read no memory for it. −1: the elements are in memory.
+    index counts_from = -1;
 
     strided_block() = default;
     strided_block(const void* first, index_span sizes, const index* steps, element_type type,
@@ -89,6 +92,9 @@ struct block_call {
     write_mode mode = write_mode::overwrite;
     progress_hook* hook = nullptr;  ///< gets the progress between blocks (progress.hpp); null: nobody does
     index_span first{};             ///< index at which the block begins along each label; empty: 0 along all of them
+
+    /// The index at which the block begins along a label.
+    [[nodiscard]] index first_along(label_id label) const { return first.empty() ? 0 : first[std::size_t(label)]; }
 };
 
 }  // namespace einparallel

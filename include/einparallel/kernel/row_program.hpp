@@ -47,6 +47,7 @@ using row_number = std::array<std::byte, 16>;
 struct row_program {
     std::uint16_t operands = 0;
     std::uint16_t widest = 0;  ///< bytes of the largest element that a step writes
+    bool finds = false;        ///< a step finds the position of an extreme element, so that there must be an element
     small_vector<row_step, 8> steps;
     small_vector<row_name, 16> sources;
     small_vector<op_link, 16> links;  ///< one for each source; only chains read them
@@ -77,7 +78,6 @@ struct join_work {
     tile_kernel tiles;                ///< `run` is null where the join has no tiles
     small_vector<row_call, 8> calls;  ///< one for each instruction of the program that calls a functor, in their order
     bool divides_integers = false;    ///< a divisor of integers may be zero
-    bool has_positions = false;       ///< it finds the position of an extreme element, so that there must be an element
 };
 
 /// Where the value of a node is: a row for steps, and a register of the program.
@@ -211,7 +211,7 @@ private:
         const row_call call = call_of<Numbers, Value, T...>(function);
         work_.calls.push_back(call);
         if constexpr (has_op_code<Function> && std::is_integral_v<Value>) {
-            work_.has_positions = work_.has_positions || Function::code == op_code::position;
+            steps_.finds = steps_.finds || Function::code == op_code::position;
             work_.divides_integers = work_.divides_integers || divides(Function::code);
         }
         if constexpr (has_op_code<Function> && std::is_floating_point_v<Value> && (std::is_same_v<Value, T> && ...)) {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -21,6 +22,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct row_operand {
     const std::byte* data = nullptr;
     element_type element{};
+    index counts_from = -1;  ///< for indices that are not in memory: the first of them
 
     row_operand() = default;
     row_operand(const void* first, element_type type) : data(static_cast<const std::byte*>(first)), element(type) {}
@@ -98,6 +100,13 @@ public:
     /// Whether accumulate() takes any moves where something is summed. Otherwise, and always where nothing is summed,
     /// all moves are 1, and other rows are first gathered into contiguous memory.
     bool reads_any_move = false;
+    /// Whether accumulate() gets indices that are not in memory as two numbers where they count along the row: the
+    /// first of them in place of its address, and as its move by how much they grow. Otherwise they are written to
+    /// memory, and the move is in_memory.
+    bool counts = false;
+    static constexpr index in_memory = std::numeric_limits<index>::min();
+    /// Set by accumulate() where it has left the sum of all points of a row in the first result.
+    bool is_folded = false;
 
     /// Writes (or combines) `count` results, from result `number` on, into the output: from element `offset` on, `move`
     /// elements apart.

@@ -2,6 +2,7 @@
 
 #include <einparallel/kernel/rows.hpp>
 
+#include <einparallel/kernel/gathered_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -147,53 +148,6 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
 }
 
-/// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
-/// read again.
-EINPARALLEL_INLINE class gathered_rows {
-public:
-    gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
-        for (const row_operand& each : operands) {
-            pitch_ = std::max(pitch_, row_pitch(width * each.bytes()));
-        }
-    }
-
-    void use(std::size_t operand, bool gathers) { rows_[operand].number = gathers ? used_++ : -1; }
-
-    /// The operand's row from an offset on: `stretches` stretches of `length` points.
-    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index stretches) {
-        const index bytes = operands_[operand].bytes();
-        const std::byte* const first = operands_[operand].data + offset * bytes;
-        row& own = rows_[operand];
-        if (own.number < 0) {
-            return first;
-        }
-        if (memory_.data() == nullptr) {
-            memory_ = scratch_memory(std::size_t(used_ * pitch_));
-        }
-        std::byte* const into = memory_.data() + own.number * pitch_;
-        if (first != own.from || stretches * length > own.filled) {
-            length < stretches && (move != 0 || length < 4)
-                ? copy_rows(bytes, {into, length, 1}, {first, beyond, move}, stretches, length)
-                : copy_rows(bytes, {into, 1, length}, {first, move, beyond}, length, stretches);
-            own = {first, stretches * length, own.number};
-        }
-        return into;
-    }
-
-private:
-    struct row {
-        const std::byte* from = nullptr;
-        index filled = 0;
-        index number = -1;  ///< its row in memory_; −1: not gathered
-    };
-
-    const row_operands& operands_;
-    small_vector<row, 8> rows_;
-    index used_ = 0;
-    index pitch_ = 0;
-    scratch_memory memory_{0};
-};
-
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     loop_nest own;
     const std::size_t slots = nest_->slots;
@@ -241,8 +195,11 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     gathered_rows gathered(operands, width);
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         const index move = along[operand + 1];
-        const bool as_it_is = in_line(operand + 1) && (move == 1 || (worker.reads_any_move && !nest.all_in_output()));
-        moves[operand] = as_it_is ? move : 1;
+        const bool counted = operands[operand].counts_from >= 0;
+        const bool as_it_is =
+            in_line(operand + 1) &&
+            ((move == 1 && !counted) || ((counted ? worker.counts : worker.reads_any_move) && !nest.all_in_output()));
+        moves[operand] = as_it_is ? move : counted ? row_worker::in_memory : 1;
         gathered.use(operand, !as_it_is);
     }
     odometer output(nest, order_.outer_output);
@@ -281,7 +238,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
             }
         } while (sums && contracted.advance(offsets));
         if (sums) {
-            worker.fold(elements, std::min(width, length) / elements);
+            worker.fold(elements, worker.is_folded ? 1 : std::min(width, length) / elements);
             worker.write(0, offsets[0], along[0], elements);
         }
     } while (output.advance(offsets));

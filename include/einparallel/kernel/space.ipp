@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 
 namespace einparallel {
 

@@ -90,7 +90,9 @@ private:
 
     /// Notes that a buffer has elements of a tensor. Returns the buffer.
     buffer_id tagged(buffer_id buffer, std::size_t tensor) {
+        const source* const origin = plan_.vertices()[tensor].origin->origin.get();
         written_[buffer].tensor = tensor;
+        written_[buffer].counts = origin != nullptr && origin->counts();
         return buffer;
     }
 

@@ -86,20 +86,32 @@ public:
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
           has_rows_(program_.buffers.size(), false),
+          is_read_(program_.buffers.size(), false),
           has_once_(any_in(program_.steps, &step::once)) {
         for (const buffer_id buffer : program_.results) {
             if (find_in(results_, buffer, &result_memory::buffer) == results_.end()) {
                 results_.push_back({buffer});
             }
         }
+        for (const buffer_id buffer : program_.results) {
+            is_read_[std::size_t(buffer)] = true;
+        }
         for (const step& each : program_.steps) {
+            for (const message& sent : each.sends) {
+                is_read_[std::size_t(sent.buffer)] = true;
+            }
             for (const action& done : each.work) {
+                if (const auto* const moved = std::get_if<local_move>(&done)) {
+                    is_read_[std::size_t(moved->from)] = true;
+                }
                 const auto* const call = std::get_if<contraction>(&done);
                 for (std::size_t operand = 0; call != nullptr && operand < call->operands.size(); ++operand) {
-                    const operand_read* const read = call->read_of(program_.vertex_of(*call).form, operand);
-                    if (read != nullptr && read->at.is_reshaped()) {
-                        has_rows_[std::size_t(call->operands[operand])] = true;
-                    }
+                    const auto position = std::size_t(call->operands[operand]);
+                    const called_vertex& made = program_.vertex_of(*call);
+                    const operand_read* const read = call->read_of(made.form, operand);
+                    has_rows_[position] = has_rows_[position] || (read != nullptr && read->at.is_reshaped());
+                    is_read_[position] = is_read_[position] || !made.work->takes_indices(operand) ||
+                                         (read != nullptr && !read->at.is_plain());
                 }
             }
         }
@@ -206,7 +218,9 @@ public:
             // An input may stay in the application's memory if nothing but its read from the source writes the buffer.
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
-                const void* found = borrow(space, *sources_[*life.input], region, strides);
+                const bool counts = program_.buffers[number].counts && !is_read_[number] && space.is_host();
+                const void* found = counts ? &program_  // any address serves
+                                           : borrow(space, *sources_[*life.input], region, strides);
                 if (has_rows_[number] && !strides.empty() && strides != dense_strides(region)) {
                     found = nullptr;
                     strides.clear();
@@ -297,6 +311,7 @@ private:
     std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
     std::vector<std::byte*> starts_;  ///< by buffer
     std::vector<bool> has_rows_;      ///< by buffer: a call reads several of its dimensions as one
+    std::vector<bool> is_read_;       ///< by buffer: its elements are read, where they are indices
     std::vector<result_memory> results_;
     program_room room_;  ///< planned memory, without inputs in the application's memory
     kept_memory kept_;

@@ -35,6 +35,7 @@ struct buffer {
     std::vector<buffer_id> joins{};  ///< for a buffer without memory: the buffers that hold its elements
     /// The vertex of the plan whose elements the buffer holds; -1 for incomplete sums and for copies.
     std::size_t tensor = std::size_t(-1);
+    bool counts = false;  ///< its elements are indices: source::counts()
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };

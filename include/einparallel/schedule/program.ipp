@@ -80,6 +80,7 @@ EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
                                           : lay_out(holder, touched.reads[operand].region));
         laid.blocks.emplace_back(nullptr, work->operand_type(operand), call.labels_of(form, operand),
                                  laid.operands.back().strides);
+        laid.blocks.back().counts_from = holder.counts && !is_viewed ? 0 : -1;
     }
     laid.call = {laid.extents, laid.blocks, {nullptr, work->element(), form.output, laid.output.strides},
                  call.mode,    nullptr,     laid.first};

@@ -7,7 +7,7 @@
 #include <einparallel/kernel/product/contract.ipp>
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
-#include <einparallel/kernel/softmax.ipp>
+#include <einparallel/kernel/work/softmax.ipp>
 #include <einparallel/notation/operations/operators.hpp>
 
 #include <type_traits>

@@ -36,15 +36,17 @@ struct block {
         static constexpr label_id by_place[] = {2, 1};
         const index lines[] = {extents[1], 1};
         const index one[] = {1};
-        std::vector<index> places;
-        for (index at = 0; at < extents[2]; ++at) {
-            places.push_back(first + at);
-        }
+        const index begins[] = {0, 0, first};
         const ep::strided_block operands[] = {{x.data(), gathers ? by_place : by_token, lines},
                                               {token.data(), std::span(by_token, 1), one},
-                                              {places.data(), std::span(by_place, 1), one}};
+                                              {&first, std::span(by_place, 1), one}};
         ep::detail::run_select(
-            {extents, operands, {z.data(), gathers ? by_token : by_place, lines}, mode, nullptr, starts},
+            {extents,
+             operands,
+             {z.data(), gathers ? by_token : by_place, lines},
+             mode,
+             nullptr,
+             starts.empty() ? begins : starts},
             ep::detail::select_work_of<double>({data_index{ep::element_type_of<int>(), whole, "label v"}}, false));
     }
 };

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -26,6 +27,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be the same memory as a row that is read. An
 /// argument that is a number has one element.
 using row_function = void (*)(const void* functor, void* into, const void* const* from, index count);
+
+/// Indices of a row that are not in memory: the first of them, and by how much they grow. Rows of position_where take
+/// them in place of a functor, where from[2] is null.
+struct counted_row {
+    index from;
+    index step;
+};
 
 /// The pointer that a row function gets for its functor. It is null for functors of the library, which the row function
 /// makes itself.
@@ -96,6 +104,14 @@ template <unsigned Numbers, class Function, class Out, class... In>
 struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, In...> {
     EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into, const void* const* from,
                                               index count) {
+        if constexpr (std::is_same_v<Function, position_where>) {
+            if (from[2] == nullptr) {
+                using T = std::tuple_element_t<0, std::tuple<In...> >;
+                find(static_cast<Out*>(into), static_cast<const T*>(from[0]), static_cast<const T*>(from[1]),
+                     *static_cast<const counted_row*>(functor), count);
+                return;
+            }
+        }
         if constexpr (has_op_code<Function>) {
             run(Function{}, static_cast<Out*>(into), from, count, std::index_sequence_for<In...>{});
         } else {
@@ -142,6 +158,75 @@ private:
         using code =
             std::conditional_t<has_pairs, pairs, std::conditional_t<has_op_code<Function>, alone, as_written> >;
         code::compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
+    }
+
+    /// The least index at which x equals the extreme element or is a NaN. Where indices grow, it is sought in the whole
+    /// row, for into[0], and there is one extreme element. Otherwise it is the index of the row, for every into[i].
+    template <class T>
+    EINPARALLEL_DETAIL_TARGET static void find(Out* into, const T* x, const T* extreme, const counted_row& at,
+                                               index count) {
+        using lane = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+        typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES < 32 ? EINPARALLEL_DETAIL_BYTES : 32)));
+        constexpr index lanes = index(sizeof(vector) / sizeof(T));
+        constexpr index together = 4 * lanes;
+        const bool along = at.step != 0;
+        const auto find_in = [&](index first, index length) EINPARALLEL_DETAIL_TARGET {
+            for (index point = first; point < first + length; ++point) {
+                if (x[point] == extreme[along ? 0 : point] || x[point] != x[point]) {
+                    Out& least = into[along ? 0 : point];
+                    least = std::min(least, at.from + point * at.step);
+                }
+            }
+        };
+        vector limit = vector{} + lane(*extreme);
+        index begin = 0;
+        for (; begin + together <= count && (!along || at.step < 0 || at.from + begin * at.step < into[0]);
+             begin += together) {
+            vector found{};  // not 0 in lanes that have one; conditions stay in ?:, where nvcc takes vectors
+            for (index first = begin; first < begin + together; first += lanes) {
+                vector value;
+                __builtin_memcpy(&value, x + first, sizeof(value));
+                if (!along) {
+                    __builtin_memcpy(&limit, extreme + first, sizeof(limit));
+                }
+                found = value == limit ? vector{} + lane(1) : found;
+                found = value != value ? vector{} + lane(1) : found;
+            }
+            std::uint64_t words[sizeof(found) / 8];
+            __builtin_memcpy(words, &found, sizeof(found));
+            std::uint64_t some = 0;
+            for (const std::uint64_t word : words) {
+                some |= word;
+            }
+            if (some != 0 && along) {
+                find_in(begin, together);
+            } else if (some != 0) {
+                find_each<lane>(into + begin, x + begin, extreme + begin, at.from, together);
+            }
+        }
+        if (!along || at.step < 0 || at.from + begin * at.step < into[0]) {
+            find_in(begin, count - begin);
+        }
+    }
+    /// into[i] = min(into[i], at) where x[i] equals extreme[i] or is a NaN, for multiples of 32 points.
+    template <class Lane, class T>
+    EINPARALLEL_DETAIL_TARGET static void find_each(Out* into, const T* x, const T* extreme, index at, index count) {
+        constexpr index lanes = index(EINPARALLEL_DETAIL_BYTES / sizeof(Out));
+        typedef Lane vector __attribute__((vector_size(std::size_t(lanes) * sizeof(T))));
+        typedef Out indices __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+        for (index point = 0; point < count; point += lanes) {
+            vector value, limit;
+            indices least;
+            __builtin_memcpy(&value, x + point, sizeof(value));
+            __builtin_memcpy(&limit, extreme + point, sizeof(limit));
+            __builtin_memcpy(&least, into + point, sizeof(least));
+            vector other = value == limit ? vector{} : vector{} + Lane(1);
+            other = value != value ? vector{} : other;
+            const indices here = indices{} + at;
+            const indices least_here = here < least ? here : least;
+            least = __builtin_convertvector(other, indices) == 0 ? least_here : least;
+            __builtin_memcpy(into + point, &least, sizeof(least));
+        }
     }
 
     /// c ? a : b, written with vectors: compilers do not vectorise it, because elements of c are shorter.

@@ -10,6 +10,7 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/coded_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/join_rows.hpp>
 #include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>
@@ -153,110 +154,14 @@ EINPARALLEL_SELDOM join_work join_work_of(const op_program& program, std::span<c
     return made;
 }
 
-/// Computes rows of ⊕ over the results of a program. Each step is one call for a whole row.
-EINPARALLEL_INLINE class join_rows final : public row_worker {
-public:
-    join_rows(const row_program& program, const row_reduction& reduction, void* output, const row_operands& operands,
-              write_mode mode)
-        : row_worker(reduction, output, operands, mode, results_memory_,
-                     width_of(program, widest_of(program, reduction, operands))),
-          program_(program),
-          pitch_(row_pitch(this->width() * widest_of(program, reduction, operands))),
-          heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
-          rows_(heap_.data() != nullptr ? heap_.data() : memory_) {
-        this->summed_width = 256;
-        if (is_chain(program)) {
-            this->mapped_width = this->width();
-            this->streams_rows = false;
-        }
-    }
-
-    void accumulate(const std::byte* const* from, const index* /*moves*/, index count, bool first) override {
-        std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
-        const void* value = program_.operands == 0 ? nullptr : from[0];
-        small_vector<const void*, 24> arguments;
-        for (const row_step& step : program_.steps) {
-            arguments.clear();
-            for (std::size_t source = 0; source < step.source_count; ++source) {
-                const row_name name = program_.sources[step.first_source + source];
-                arguments.push_back(name >= number_name         ? program_.numbers[name - number_name].data()
-                                    : name >= program_.operands ? row(name - program_.operands)
-                                                                : from[name]);
-            }
-            std::byte* const into =
-                first && &step == program_.steps.end() - 1 ? results : row(step.into - program_.operands);
-            const op_links links{program_.links.data() + step.first_source, step.source_count};
-            const row_function run = step.source_count == 2 && step.alone != nullptr ? step.alone : step.run;
-            run(step.functor != nullptr ? step.functor : &links, into, arguments.data(), count);
-            value = into;
-        }
-        if (value == nullptr) {
-            value = row(0);
-            copy_rows(this->reduction_.bytes, {row(0)}, {program_.numbers[0].data(), 0}, count);
-        }
-        if (!first) {
-            this->reduce(results, static_cast<const std::byte*>(value), count);
-        } else if (value != results) {
-            copy_rows(this->reduction_.bytes, {results}, {value}, count);
-        }
-    }
-
-    void write(index number, index offset, index move, index count) override {
-        if (this->straight_ == nullptr) {
-            this->write_row(number, offset, move, count);
-        }
-    }
-
-    void run_own(const row_walk& walk, index number) override {
-        const bool is_split = number != row_worker::to_output;
-        join_rows own(program_, this->reduction_, is_split ? this->result(number) : this->output_, this->operands(),
-                      is_split ? write_mode::overwrite : this->mode_);
-        run_walk(walk, own);
-    }
-
-private:
-    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, for the rows that steps write
-
-    /// True for a program of one step that keeps no row between its sources and its results, and reads so many sources
-    /// that writing past the caches is not worth a copy of the row.
-    static bool is_chain(const row_program& program) {
-        return program.steps.size() == 1 && program.links.size() > 3 &&
-               without_number(program.links[1]) != op_link::first;
-    }
-    /// Number of rows besides those of the results and the operands.
-    static std::size_t rows_of(const row_program& program) { return std::max<std::size_t>(program.held.size(), 1); }
-    static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
-        index widest = std::max<index>(program.widest, reduction.bytes);
-        for (const row_operand& operand : operands) {
-            widest = std::max(widest, operand.bytes());
-        }
-        return widest;
-    }
-    static index width_of(const row_program& program, index widest) {
-        if (is_chain(program)) {
-            return index(row_worker::largest_row) / widest;
-        }
-        const index each = index(memory_bytes / (program.operands + rows_of(program))) - 1024;
-        return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;
-    }
-
-    [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
-
-    const row_program& program_;
-    index pitch_;
-    scratch_memory heap_;
-    std::byte* rows_;
-    alignas(64) std::byte memory_[memory_bytes];
-    alignas(64) std::byte results_memory_[row_worker::largest_row];
-};
-
 /// Computes a join for calls like the one that it was made for.
 EINPARALLEL_INLINE class join_contraction final : public prepared_call {
 public:
     join_contraction(const block_call& call, const join_work& work) : work_(work), nest_(call), mode_(call.mode) {
         ++decisions_made();
         nest_.sort_by(0);
-        if (work.tiles.run != nullptr && !nest_.all_in_output() && !nest_.output_empty && !nest_.sum_empty) {
+        const bool counts = any_in(call.operands, [](const strided_block& each) { return each.counts_from >= 0; });
+        if (work.tiles.run != nullptr && !counts && !nest_.all_in_output() && !nest_.output_empty && !nest_.sum_empty) {
             tiles_ = in_tiles(nest_, work.tiles);
         }
     }
@@ -286,6 +191,9 @@ private:
         row_operands operands;
         for (const strided_block& operand : at.operands) {
             operands.push_back({operand.data, operand.element});
+            if (operand.counts_from >= 0) {
+                operands[operands.size() - 1].counts_from = operand.counts_from + at.first_along(operand.labels[0]);
+            }
         }
         join_rows rows(work_.rows, work_.reduction, at.output.data, operands, mode_);
         run_rows(nest_, rows);

@@ -2,7 +2,7 @@
 
 #include <einparallel/kernel/work/ranked.hpp>
 
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 #include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/error.hpp>

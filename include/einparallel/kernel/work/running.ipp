@@ -2,7 +2,7 @@
 
 #include <einparallel/kernel/work/running.hpp>
 
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 #include <einparallel/kernel/work/work.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/operations/op_program.hpp>
@@ -16,7 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void run_running(const block_call& call, const running_work& work, label_id terms, label_id sums) {
     const row_loops loops(call, sums, terms);
     const auto range = [&](label_id label, index length) {
-        const index begin = call.first.empty() ? 0 : call.first[std::size_t(label)];
+        const index begin = call.first_along(label);
         return interval{begin, begin + length};
     };
     const interval written = range(sums, loops.lengths[0]);

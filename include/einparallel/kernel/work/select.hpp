@@ -34,10 +34,9 @@ void add_scattered(std::byte* z, const std::byte* x, const index* into, const in
 }
 
 /// Z[ℓZ] (⊕)= Σ X[ℓX] · [token1[ℓ1] = v1] · [token2[ℓ2] = v2] · …. Elements of X that are multiplied by 0 are not read.
-/// The operands of a call are X, then the tokens, then for each of these the indices along its v, ep::iota(v): the
-/// first index says where the block of v begins. Where the work `replaces`, Z equals the last operand, except for the
-/// elements that tokens name, which become elements of X. A call that combines lacks the last operand, because Z has
-/// its elements already.
+/// The operands of a call are X, then the tokens, then for each of these the indices along its v, ep::iota(v). Where
+/// the work `replaces`, Z equals the last operand, except for the elements that tokens name, which become elements of
+/// X. A call that combines lacks the last operand, because Z has its elements already.
 struct select_work {
     element_type element;
     row_reduction sum;

@@ -34,8 +34,8 @@ public:
             const strided_block& range = call.operands[1 + count + each];
             const label_id label = range.labels[0];
             const index size = call.extents[std::size_t(label)];
-            chosen_.push_back({size > 0 ? *static_cast<const index*>(range.data) : 0, size,
-                               stride_along(call.output, label), stride_along(call.operands[0], label),
+            chosen_.push_back({call.first_along(label), size, stride_along(call.output, label),
+                               stride_along(call.operands[0], label),
                                static_cast<const std::byte*>(call.operands[1 + each].data)});
             in_output_ = in_output_ || found_in(label, call.output.labels);
             extents_[std::size_t(label)] = 1;

@@ -37,7 +37,7 @@ EINPARALLEL_INLINE std::string name_of_token(const block_call& call, const strid
     std::string position;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
-        const index first = label == no_label || call.first.empty() ? 0 : call.first[std::size_t(label)];
+        const index first = label == no_label ? 0 : call.first_along(label);
         position += (position.empty() ? " at (" : ", ") + std::to_string(first + at[dimension]);
     }
     return "the index" + position + (position.empty() ? "" : ")");

@@ -116,6 +116,12 @@ public:
         const auto* const selects = as<detail::select_work>();
         return selects != nullptr && selects->replaces;
     }
+    /// True where the host reads no memory of an operand that is the indices along a label.
+    [[nodiscard]] bool takes_indices(std::size_t operand) const {
+        const auto* const selects = as<detail::select_work>();
+        return as<detail::join_work>() != nullptr ||
+               (selects != nullptr && operand > selects->indices.size() && operand <= 2 * selects->indices.size());
+    }
     /// True for a label of the einsum that may be cut. Where results of parts cannot be put together, contracted labels
     /// are never cut; nor are labels that the first operand lacks, unless the kernel replaces elements.
     [[nodiscard]] bool may_cut(const einsum_form& form, label_id label) const {

@@ -3,7 +3,7 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 #include <einparallel/notation/row_functions.hpp>
 
 #include <doctest/doctest.h>

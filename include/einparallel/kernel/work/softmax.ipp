@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/work/softmax.hpp>
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
