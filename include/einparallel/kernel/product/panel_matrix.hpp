@@ -24,7 +24,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// How complex elements become real numbers in packed memory. Then a product of them is one of real numbers.
 enum class real_layout : std::uint8_t {
     as_it_is,  ///< real elements; re, im of complex ones
-    rotated,   ///< a row re, im, … followed by −im, re, …: B where vectors hold columns
     halves,    ///< a row of real parts, then one of imaginary parts
     thirds,    ///< a row −im, one re, one im: A where vectors hold points
 };
@@ -77,9 +76,7 @@ public:
     }
 
     /// Real numbers that packed memory has for each element.
-    [[nodiscard]] index factor() const {
-        return layout_ == real_layout::rotated ? 4 : layout_ == real_layout::thirds ? 3 : reals;
-    }
+    [[nodiscard]] index factor() const { return layout_ == real_layout::thirds ? 3 : reals; }
 
     /// Gives packed memory, with zeros wherever products read more than is packed.
     /// @param keeps  false: the caller gives it
@@ -172,10 +169,6 @@ private:
         for (index begin = 0; layout_ != real_layout::as_it_is && begin < size; begin += row) {
             const R* const from = reinterpret_cast<const R*>(staged() + begin);
             R* const into = packed + factor() * begin;
-            if (layout_ == real_layout::rotated) {
-                rotate(into, from);
-                continue;
-            }
             R* const re = layout_ == real_layout::thirds ? into + row : into;
             for (index at = 0; at < row; at += 4) {
                 const four lower = *reinterpret_cast<const four*>(from + 2 * at);
@@ -187,21 +180,6 @@ private:
                     *reinterpret_cast<four*>(into + at) = -im;
                 }
             }
-        }
-    }
-    void rotate(R* into, const R* from) const {
-        four signs = four{} + R(1);  // nvcc takes no list of a dependent type
-        signs[0] = signs[2] = R(-1);
-        index at = 0;
-        for (; at + 4 <= 2 * row; at += 4) {
-            const four value = *reinterpret_cast<const four*>(from + at);
-            *reinterpret_cast<four*>(into + at) = value;
-            *reinterpret_cast<four*>(into + 2 * row + at) = __builtin_shufflevector(value, value, 1, 0, 3, 2) * signs;
-        }
-        for (; at < 2 * row; at += 2) {
-            into[at] = into[2 * row + at + 1] = from[at];
-            into[at + 1] = from[at + 1];
-            into[2 * row + at] = -from[at + 1];
         }
     }
 

@@ -98,7 +98,7 @@ private:
             const bool is_padded = nest_.extents[along] * bytes_ < 16;
             const std::size_t columns = made.swapped ? x_slot : y_slot;
             made.packs[z_slot] = made.packs[z_slot] || is_padded;
-            made.packs[columns] = made.packs[columns] || is_padded || is_complex_;
+            made.packs[columns] = made.packs[columns] || is_padded;
         } else {
             const bool all =
                 (made.packs[x_slot] && made.packs[y_slot]) && (role == lane_role::terms || made.packs[z_slot]);

@@ -82,9 +82,9 @@ public:
             a.pack(axes_.m, &loop::first, axes_.k, &loop::first, unit, 1, points, operands[a_slot - 1],
                    is_columns ? real_layout::as_it_is : real_layout::thirds);
         }
-        if (takes(b_slot)) {
+        if (takes(b_slot) || (reals > 1 && scale != T(1))) {
             b.pack(axes_.k, &loop::second, axes_.n, &loop::first, unit, width, points, operands[b_slot - 1],
-                   is_columns ? real_layout::rotated : real_layout::halves);
+                   is_columns ? real_layout::as_it_is : real_layout::halves);
         }
         if (role_ == lane_role::terms) {
             c.pack(axes_.m, &loop::second, axes_.n, &loop::second, unit, 1, 1, own, real_layout::halves);
@@ -111,7 +111,10 @@ public:
         b.allocate();
         c.allocate(false);
         tables_.reset(new index[small_product<R>::tables_of(axes_)]);
-        product_.emplace(axes_, factor_, add, tables_.get(), !is_columns);
+        product_.emplace(axes_, factor_, add, tables_.get(),
+                         !is_columns ? small_vectors::points
+                         : reals > 1 ? small_vectors::pairs
+                                     : small_vectors::columns);
     }
 
     /// Computes the panel that begins at these elements.
@@ -162,7 +165,8 @@ private:
         return of.packed;
     }
 
-    /// Makes the axes of a complex product those of a real one of twice the depth, and of twice the columns or rows.
+    /// Makes the axes of a complex product those of real numbers: of pairs of them in columns, else of a product of
+    /// twice the depth and twice the rows.
     void take_real_numbers() {
         const auto scaled = [](gemm_axis& axis, index first, index second) {
             for (gemm_axis::loop& each : axis.loops) {
@@ -174,7 +178,6 @@ private:
         scaled(axes_.k, a.factor(), b.factor());
         if (role_ == lane_role::columns) {
             axes_.n.loops.back().extent = axes_.n.size *= 2;
-            axes_.k.add(2, 1, 2 * b.row);
         } else {
             scaled(axes_.n, b.factor(), c.factor());
             axes_.k.add(2, -a.row, b.row);

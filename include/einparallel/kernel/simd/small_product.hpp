@@ -32,11 +32,11 @@ public:
     static constexpr std::size_t largest_tables = std::size_t(8 * longest);
 
     /// @param tables  uninitialised memory for tables_of(axes) numbers
-    /// @param batch  true: vectors hold points of the batch, all three matrices are contiguous along it, and columns
-    /// are evenly apart
+    /// @param holds  what vectors hold; where they hold points of a batch, columns are evenly apart
     /// @param add  whether runs may add to C
     /// Axes, scale and tables must outlive this object.
-    small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool batch = false)
+    small_product(const gemm_axes& axes, const T& scale, bool add, index* tables,
+                  small_vectors holds = small_vectors::columns)
         : axes_(axes),
           scale_(scale),
           a_rows_(tables),
@@ -54,14 +54,18 @@ public:
             }
             small_ = {axes.m.size, n, axes.k.size, a_rows_, along_, c_rows_, &scale_};
             small_.even = even_steps(along_, axes.k.size);
-            if (batch) {
+            if (holds == small_vectors::points) {
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
                 with_best_instructions([&](auto set) {
-                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), true>;
+                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), small_vectors::points>;
                 });
-            } else if (contiguous) {
-                choose(n, add);
+            } else if (contiguous && holds == small_vectors::columns) {
+                choose<small_vectors::columns>(n, add);
+            } else if constexpr (std::is_floating_point_v<T>) {
+                if (contiguous) {
+                    choose<small_vectors::pairs>(n, add);
+                }
             }
         }
     }
@@ -103,6 +107,7 @@ private:
     static constexpr index element = index(sizeof(T));
 
     /// Chooses the widest vectors that n columns fill, whether or not they are added to C.
+    template <small_vectors Holds>
     void choose(index n, bool adds) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;
@@ -111,20 +116,20 @@ private:
         };
 #if EINPARALLEL_DETAIL_X86
         if (fits(instruction_set::avx512, 64) && n * element > 64) {
-            run_ = &vector_tile<T, instruction_set::avx512>::template small<64>;
+            run_ = &vector_tile<T, instruction_set::avx512>::template small<64, Holds>;
             return;
         }
         if (fits(instruction_set::avx2, 32)) {
-            run_ = &vector_tile<T, instruction_set::avx2>::template small<32>;
+            run_ = &vector_tile<T, instruction_set::avx2>::template small<32, Holds>;
             return;
         }
         if (fits(instruction_set::avx2, 16) && n * element <= 32) {
-            run_ = &vector_tile<T, instruction_set::avx2>::template small<16>;
+            run_ = &vector_tile<T, instruction_set::avx2>::template small<16, Holds>;
             return;
         }
 #endif
         if (fits(instruction_set::baseline, 16)) {
-            run_ = &vector_tile<T, instruction_set::baseline>::template small<16>;
+            run_ = &vector_tile<T, instruction_set::baseline>::template small<16, Holds>;
         }
     }
 

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -21,9 +22,15 @@ struct small_step {
     index b;
 };
 
+/// What the vectors of a small_call hold.
+enum class small_vectors : std::uint8_t {
+    columns,  ///< columns, where B and C are contiguous
+    pairs,    ///< columns of complex numbers, each a real and an imaginary part; elements of A are such pairs
+    points    ///< points of a batch, along which A, B and C are contiguous; a point of the call is a vector of them
+};
+
 /// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j], at points evenly apart.
-/// Tables hold the offsets. Vectors lie along j, where B and C are contiguous. Or they hold points of a batch: then A,
-/// B and C are contiguous along the batch, and a point of this call is one vector of them.
+/// Tables hold the offsets, in real numbers.
 struct small_call {
     index m = 0;
     index n = 0;
@@ -118,8 +125,17 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         typedef lane loose __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
     };
 
+    /// i · x of complex numbers.
+    template <index Bytes, int... Lane>
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline typename some_lanes<Bytes>::vector turned(
+        typename some_lanes<Bytes>::vector x, std::integer_sequence<int, Lane...> /*lanes*/) {
+        typename some_lanes<Bytes>::vector signs = typename some_lanes<Bytes>::vector{} + lane(1);
+        ((signs[Lane] = Lane % 2 == 0 ? lane(-1) : lane(1)), ...);  // nvcc takes no list of a dependent type
+        return __builtin_shufflevector(x, x, (Lane ^ 1)...) * signs;
+    }
+
     /// sums[i][v] += A[i] · B[v], and goes one step further along A and B.
-    template <int Rows, int Vectors, index Bytes, bool Batch>
+    template <int Rows, int Vectors, index Bytes, small_vectors Holds>
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
         typename some_lanes<Bytes>::vector (&sums)[Rows][Vectors], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
@@ -132,11 +148,21 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
-                if constexpr (Batch) {
+                if constexpr (Holds == small_vectors::points) {
                     sums[row][number] +=
                         *reinterpret_cast<const loose_vector*>(rows_of_a[row] + along_a) * right[number];
                 } else {
                     sums[row][number] += rows_of_a[row][along_a] * right[number];
+                }
+            }
+        }
+        if constexpr (Holds == small_vectors::pairs) {
+            EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                right[number] = turned<Bytes>(right[number], std::make_integer_sequence<int, int(wide)>());
+            }
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
+                    sums[row][number] += rows_of_a[row][along_a + 1] * right[number];
                 }
             }
         }
@@ -150,13 +176,14 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// multiply-adds of a small tile: values that the compiler would compute again for every row are hidden from it.
     /// Where `soon` is not null, rows at a + soon[row] are prefetched: processors fetch ahead along few stretches of
     /// memory.
-    template <int Rows, int Vectors, index Bytes, bool Batch = false>
+    template <int Rows, int Vectors, index Bytes, small_vectors Holds>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tiles(const small_call& call, const T* a,
                                                                      const index* a_rows, const index* soon, const T* b,
                                                                      T* c, const index* c_rows, index width,
                                                                      index points, bool add) {
-        static_assert(!Batch || Vectors == 2);
-        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));  // columns of a vector
+        constexpr bool are_points = Holds == small_vectors::points;
+        static_assert(!are_points || Vectors == 2);
+        constexpr index wide = are_points ? 1 : Bytes / index(sizeof(T));  // columns of a vector
         using lane_vector = typename some_lanes<Bytes>::vector;
         using loose_vector = typename some_lanes<Bytes>::loose;
         const small_step* const along = call.along;
@@ -179,8 +206,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     asked = due;
                 }
                 const index last = left < Vectors * wide ? left - wide : (Vectors - 1) * wide;
-                const index last_of_b = Batch ? last * call.b_column : last + (Vectors - 1) / 2 * call.b_gap;
-                const index last_of_c = Batch ? last * call.c_column : last;
+                const index last_of_b = are_points ? last * call.b_column : last + (Vectors - 1) / 2 * call.b_gap;
+                const index last_of_c = are_points ? last * call.c_column : last;
                 lane_vector sums[Rows][Vectors];
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                     EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
@@ -191,7 +218,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     index along_a = along[first].a;
                     const T* row_of_b = b + (at_b + along[first].b);
                     EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
-                        multiply_add<Rows, Vectors, Bytes, Batch>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                        multiply_add<Rows, Vectors, Bytes, Holds>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
                 if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
@@ -218,8 +245,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                             row_of_c + (number + 1 < Vectors ? number * wide : last_of_c)) = sums[row][number];
                     }
                 }
-                at_b += Batch ? Vectors * call.b_column : Vectors * wide + call.b_gap;
-                at_c += Batch ? Vectors * call.c_column : Vectors * wide;
+                at_b += are_points ? Vectors * call.b_column : Vectors * wide + call.b_gap;
+                at_c += are_points ? Vectors * call.c_column : Vectors * wide;
             }
         }
     }
@@ -227,17 +254,19 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// Computes a small_call with vectors of Bytes bytes.
     /// @pre n columns fill one vector, and at most two where Bytes is less than those of Set; where `add`, they fill
     /// whole vectors
-    template <index Bytes, bool Batch = false>
+    template <index Bytes, small_vectors Holds = small_vectors::columns>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
-        constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
+        constexpr bool are_points = Holds == small_vectors::points;
+        constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 && Holds != small_vectors::pairs ? 6 : 4;
         // The widest vectors have few shapes, because few columns fill several of them.
-        constexpr bool all_shapes = !Batch && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
+        constexpr bool all_shapes =
+            Holds == small_vectors::columns && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;   // rows, times one vector
         constexpr int odd_vectors = all_shapes ? 3 : 1;  // of an odd number of vectors, the last ones
-        constexpr index wide = Batch ? 1 : Bytes / index(sizeof(T));
+        constexpr index wide = are_points ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
-        const bool odd = !Batch && vectors % 2 != 0;
-        const index tallest = vectors == 1 && !Batch ? most_alone : odd ? 4 : most;
+        const bool odd = !are_points && vectors % 2 != 0;
+        const index tallest = vectors == 1 && !are_points ? most_alone : odd ? 4 : most;
         const index paired = odd ? std::max<index>(vectors - odd_vectors, 0) * wide : call.n;  // columns
         const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
         for (index point = 0; point < call.points; point += together) {
@@ -263,20 +292,24 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 const index* const soon = asks ? call.a_rows + row + call.ahead : nullptr;
                 row += high;
                 if (paired > 0) {
-                    auto kernel = high == most ? &tiles<most, 2, Bytes, Batch> : &tiles<4, 2, Bytes, Batch>;
+                    auto kernel = high == most ? &tiles<most, 2, Bytes, Holds> : &tiles<4, 2, Bytes, Holds>;
                     if constexpr (all_shapes) {
-                        kernel = high == 2 ? &tiles<2, 2, Bytes> : kernel;
+                        kernel = high == 2 ? &tiles<2, 2, Bytes, Holds> : kernel;
                     }
                     kernel(call, left, a_rows, soon, right, into, c_rows, paired, together, add);
                 }
-                if (odd) {
-                    auto kernel = &tiles<4, odd_vectors, Bytes>;
-                    if constexpr (all_shapes) {
-                        kernel = high == 8 ? &tiles<8, 1, Bytes> : vectors == 1 ? &tiles<4, 1, Bytes> : kernel;
+                if constexpr (!are_points) {
+                    if (odd) {
+                        auto kernel = &tiles<4, odd_vectors, Bytes, Holds>;
+                        if constexpr (all_shapes) {
+                            kernel = high == 8      ? &tiles<8, 1, Bytes, Holds>
+                                     : vectors == 1 ? &tiles<4, 1, Bytes, Holds>
+                                                    : kernel;
+                        }
+                        kernel(call, left, a_rows, paired > 0 ? nullptr : soon,
+                               right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows,
+                               call.n - paired, together, add);
                     }
-                    kernel(call, left, a_rows, paired > 0 ? nullptr : soon,
-                           right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows, call.n - paired,
-                           together, add);
                 }
             }
         }
