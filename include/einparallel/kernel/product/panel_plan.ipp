@@ -307,7 +307,9 @@ private:
         const index vectors = up(made.block[made.along], lanes_of(made.lanes));
         const index points = made.points == panel_plan::none ? 1 : made.block[made.points];
         const double units = double(made.lanes == lane_role::points ? vectors : points);
-        of.tiles = of.panels * units * double(up(size_of(made, rows), 4)) *
+        const std::size_t broadcast = made.swapped ? y_slot : x_slot;
+        const bool has_pairs = is_columns && vectors == 1 && points > 1 && nest_.of(made.points)[broadcast] == 0;
+        of.tiles = of.panels * units * (has_pairs ? 0.5 : 1) * double(up(size_of(made, rows), 4)) *
                    double(up(is_columns ? vectors : size_of(made, product_index::n), 2));
         of.tiles *= is_complex_ && !is_columns ? 2 : 1;
         of.multiply_adds =

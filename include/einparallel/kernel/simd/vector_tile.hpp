@@ -46,8 +46,9 @@ struct small_call {
     index a_point = 0;  ///< elements from one point to the next
     index b_point = 0;
     index c_point = 0;
-    index b_column = 1;  ///< elements from one column to the next, where a column is a vector of points
+    index b_column = 1;  ///< elements from one column to the next, where each column is a vector
     index c_column = 1;
+    bool apart = false;  ///< each column is a vector, where vectors hold columns: those of one point of several
 };
 
 /// The number of steps in a stretch, if steps are evenly apart inside stretches of one length; else 1. Never inlined:
@@ -183,7 +184,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                                                                      index points, bool add) {
         constexpr bool are_points = Holds == small_vectors::points;
         static_assert(!are_points || Vectors == 2);
-        constexpr index wide = are_points ? 1 : Bytes / index(sizeof(T));  // columns of a vector
+        const bool apart = are_points || (Vectors < 3 && call.apart);
+        const index wide = apart ? 1 : Bytes / index(sizeof(T));  // columns of a vector
         using lane_vector = typename some_lanes<Bytes>::vector;
         using loose_vector = typename some_lanes<Bytes>::loose;
         const small_step* const along = call.along;
@@ -206,8 +208,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     asked = due;
                 }
                 const index last = left < Vectors * wide ? left - wide : (Vectors - 1) * wide;
-                const index last_of_b = are_points ? last * call.b_column : last + (Vectors - 1) / 2 * call.b_gap;
-                const index last_of_c = are_points ? last * call.c_column : last;
+                const index last_of_b = apart ? last * call.b_column : last + (Vectors - 1) / 2 * call.b_gap;
+                const index last_of_c = apart ? last * call.c_column : last;
                 lane_vector sums[Rows][Vectors];
                 EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                     EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
@@ -245,8 +247,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                             row_of_c + (number + 1 < Vectors ? number * wide : last_of_c)) = sums[row][number];
                     }
                 }
-                at_b += are_points ? Vectors * call.b_column : Vectors * wide + call.b_gap;
-                at_c += are_points ? Vectors * call.c_column : Vectors * wide;
+                at_b += apart ? Vectors * call.b_column : Vectors * wide + call.b_gap;
+                at_c += apart ? Vectors * call.c_column : Vectors * wide;
             }
         }
     }
@@ -261,12 +263,22 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         // The widest vectors have few shapes, because few columns fill several of them.
         constexpr bool all_shapes =
             Holds == small_vectors::columns && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
-        constexpr int most_alone = all_shapes ? 8 : 4;   // rows, times one vector
-        constexpr int odd_vectors = all_shapes ? 3 : 1;  // of an odd number of vectors, the last ones
-        constexpr index wide = are_points ? 1 : Bytes / index(sizeof(T));
+        constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
+        constexpr int last_vectors = all_shapes ? 3 : 1;
+        const index wide = are_points || call.apart ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
+        if (vectors == 1 && call.a_point == 0 && call.points > 1 && !are_points && !call.apart) {
+            small_call points = call;
+            points.apart = true;
+            points.n = std::exchange(points.points, 1);
+            points.b_column = call.b_point;
+            points.c_column = call.c_point;
+            small<Bytes, Holds>(points, a, b, c, add);
+            return;
+        }
         const bool odd = !are_points && vectors % 2 != 0;
         const index tallest = vectors == 1 && !are_points ? most_alone : odd ? 4 : most;
+        const index odd_vectors = call.apart ? 1 : last_vectors;  // of an odd number of vectors, the last ones
         const index paired = odd ? std::max<index>(vectors - odd_vectors, 0) * wide : call.n;  // columns
         const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
         for (index point = 0; point < call.points; point += together) {
@@ -300,15 +312,16 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 }
                 if constexpr (!are_points) {
                     if (odd) {
-                        auto kernel = &tiles<4, odd_vectors, Bytes, Holds>;
+                        auto kernel = &tiles<4, last_vectors, Bytes, Holds>;
                         if constexpr (all_shapes) {
-                            kernel = high == 8      ? &tiles<8, 1, Bytes, Holds>
-                                     : vectors == 1 ? &tiles<4, 1, Bytes, Holds>
-                                                    : kernel;
+                            kernel = high == 8                    ? &tiles<8, 1, Bytes, Holds>
+                                     : vectors == 1 || call.apart ? &tiles<4, 1, Bytes, Holds>
+                                                                  : kernel;
                         }
-                        kernel(call, left, a_rows, paired > 0 ? nullptr : soon,
-                               right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows,
-                               call.n - paired, together, add);
+                        kernel(
+                            call, left, a_rows, paired > 0 ? nullptr : soon,
+                            right + (call.apart ? paired * call.b_column : paired + paired / (2 * wide) * call.b_gap),
+                            into + paired * (call.apart ? call.c_column : 1), c_rows, call.n - paired, together, add);
                     }
                 }
             }
