@@ -227,15 +227,23 @@ private:
         return counted;
     }
 
-    /// Elements of a panel that lie side by side.
-    index run_of(const panel_plan& made, std::size_t slot) const {
-        const std::size_t own = contiguous_[slot];
-        return own == panel_plan::none ? 1 : made.block[own];
-    }
-    /// True where the next panel goes on in the same cache lines or pages.
-    bool is_whole(const panel_plan& made, std::size_t slot) const {
-        const std::size_t own = contiguous_[slot];
-        return own != panel_plan::none && made.block[own] == nest_.extents[own];
+    /// How many elements of a panel lie side by side, and whether no loop goes on behind them.
+    struct stretch {
+        index run = 1;
+        bool is_whole = false;
+    };
+    stretch stretch_of(const panel_plan& made, std::size_t slot) const {
+        stretch found;
+        for (std::size_t own = contiguous_[slot]; own != panel_plan::none;) {
+            found.run *= made.block[own];
+            found.is_whole = made.block[own] == nest_.extents[own];
+            const index behind = nest_.extents[own] * std::abs(nest_.of(own)[slot]);
+            own = panel_plan::none;
+            for (std::size_t loop = 0; found.is_whole && loop < nest_.size(); ++loop) {
+                own = std::abs(nest_.of(loop)[slot]) == behind ? loop : own;
+            }
+        }
+        return found;
     }
 
     /// True where the elements for one of the products of a panel each lie in a cache line of their own.
@@ -273,9 +281,9 @@ private:
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const double elements = visits(made, slot) * double(elements_of(made, slot));
             const bool in_lanes = nest_.of(made.along)[slot] != 0;
-            const index run = run_of(made, slot);
-            const bool is_part = run < line_ && !is_whole(made, slot);
-            const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole(made, slot);
+            const auto [run, is_whole] = stretch_of(made, slot);
+            const bool is_part = run < line_ && !is_whole;
+            const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole;
             const double times = slot == z_slot && adds_ ? 2 : 1;
             const double latency = bytes_of(slot) > 1e6 ? 3 : 1;  // of memory, in those of the second-level cache
             const bool is_broadcast = !in_lanes && slot != z_slot;
@@ -292,7 +300,7 @@ private:
                  : slot == z_slot ? of.written
                                   : of.transposed) += (is_along ? 1 : rows) * times * elements;
                 of.far_lines += is_far && !is_along ? times * elements / double(line_) : 0;
-                of.runs += is_along ? times * elements / double(run) : 0;
+                of.runs += is_along ? times * elements / double(made.block[made.along]) : 0;
                 of.lines += is_part ? latency * times * elements / double(run) : 0;
                 of.converted += (converts_[slot] ? elements : 0) + (is_complex_ ? 6 * elements : 0);
             } else if (bytes_of(slot) > 32768) {
