@@ -170,20 +170,24 @@ private:
     }
 
     /// By how much longer copies take where products have only parts of cache lines: points of the batch lie between.
+    /// Lines come from memory again for each product, where a tensor is larger than the second-level cache.
     double jumps() const {
-        index longest = 1;  // points of the batch in a line
+        double most = 1;
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             index run = 1;
-            index points = 1;
+            index points = 1;  // of the batch in a line
+            auto bytes = double(type_.bytes);
             for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
                 const index move = std::abs(nest_.of(loop)[slot]);
                 const bool is_batch = index_of(nest_, loop) == product_index::batch;
                 run = move == 1 && !is_batch ? nest_.extents[loop] : run;
                 points *= is_batch ? nest_.extents[loop] : 1;
+                bytes *= move != 0 ? double(nest_.extents[loop]) : 1;
             }
-            longest = std::max(longest, std::min(points, 64 / index(type_.bytes) / run));
+            points = std::min(points, 64 / index(type_.bytes) / run);
+            most = std::max(most, points > 1 ? 1 + double(points) * (bytes > 1e6 ? 0.5 : 0.3) : 1);
         }
-        return longest > 1 ? 1 + double(longest) / 4 : 1;
+        return most;
     }
 
     /// True where columns lie side by side on one side of n.
