@@ -115,7 +115,7 @@ private:
             return supported(set) && n >= lanes && (!adds || n % lanes == 0 || n <= 2 * lanes);
         };
 #if EINPARALLEL_DETAIL_X86
-        if (fits(instruction_set::avx512, 64) && n * element > 64) {
+        if (fits(instruction_set::avx512, 64) && n * element >= 64) {
             run_ = &vector_tile<T, instruction_set::avx512>::template small<64, Holds>;
             return;
         }

@@ -263,7 +263,8 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         // The widest vectors have few shapes, because few columns fill several of them.
         constexpr bool all_shapes =
             Holds == small_vectors::columns && Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
-        constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
+        constexpr int most_alone =  // rows, times one vector
+            all_shapes || (Holds == small_vectors::columns && Bytes == 64) ? 8 : 4;
         constexpr int last_vectors = all_shapes ? 3 : 1;
         const index wide = are_points || call.apart ? 1 : Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
@@ -280,8 +281,13 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         const index tallest = vectors == 1 && !are_points ? most_alone : odd ? 4 : most;
         const index odd_vectors = call.apart ? 1 : last_vectors;  // of an odd number of vectors, the last ones
         const index paired = odd ? std::max<index>(vectors - odd_vectors, 0) * wide : call.n;  // columns
-        const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
-        for (index point = 0; point < call.points; point += together) {
+        // Points whose matrices stay in the first-level cache while one call after the other reads them.
+        constexpr index most_together = 16384 / index(sizeof(T));
+        const bool is_alone = call.m <= tallest && (paired == 0 || !odd);
+        const index elements = call.m * call.k + (call.k + call.m) * call.n * (call.apart ? lanes : 1);
+        const index chunk = is_alone ? call.points : std::max<index>(most_together / elements, 1);
+        for (index point = 0; point < call.points; point += chunk) {
+            const index together = std::min(chunk, call.points - point);
             const T* const left = a + point * call.a_point;
             const T* const right = b + point * call.b_point;
             T* const into = c + point * call.c_point;
@@ -313,7 +319,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 if constexpr (!are_points) {
                     if (odd) {
                         auto kernel = &tiles<4, last_vectors, Bytes, Holds>;
-                        if constexpr (all_shapes) {
+                        if constexpr (most_alone == 8) {
                             kernel = high == 8                    ? &tiles<8, 1, Bytes, Holds>
                                      : vectors == 1 || call.apart ? &tiles<4, 1, Bytes, Holds>
                                                                   : kernel;
