@@ -115,10 +115,19 @@ private:
         }
         this->is_folded = moves[2] != 0;
         if (first) {
+            has_found_all_ = false;
             copy_rows(this->reduction_.bytes, {results()}, {this->reduction_.identity.data(), 0},
                       this->is_folded ? 1 : count);
         }
         const counted_row indices{index(reinterpret_cast<std::uintptr_t>(from[2])), moves[2]};
+        // Indices grow from call to call: where each sum has found one, later ones are not less.
+        if (!this->is_folded && ++calls_ % calls_between_checks == 0 && !has_found_all_) {
+            const auto* const least = reinterpret_cast<const index*>(results());
+            has_found_all_ = std::all_of(least, least + count, [&](index each) { return each < indices.from; });
+        }
+        if (has_found_all_) {
+            return;
+        }
         const void* const read[] = {rows[0], rows[1], nullptr};
         program_.steps[0].run(&indices, results(), read, count);
     }
@@ -151,7 +160,11 @@ private:
 
     [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
 
+    static constexpr index calls_between_checks = 32;
+
     const row_program& program_;
+    index calls_ = 0;
+    bool has_found_all_ = false;  ///< every sum of the row has found an extreme element
     index pitch_;
     scratch_memory heap_;
     scratch_memory copies_{0};
