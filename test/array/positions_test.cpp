@@ -157,6 +157,10 @@ TEST_CASE("indices as factors, as a sum, and as they are") {
     for (ep::index at = 0; at < 5; ++at) {
         CHECK((counted(at) == at && sums(at) == at * (at + 1) / 2 && cubes(at) == at * at * at));
     }
+    ep::array<ep::index, 0> largest, least;
+    largest() = ep::argmax(i, ep::iota(i, 5));
+    least() = ep::argmin(i, ep::iota(i, 5));
+    CHECK((*largest.data() == 4 && *least.data() == 0));
     CHECK((products(2, 3) == 6 && products(1, 2) == 2 && moments(1) == 3.0));
 }
 

@@ -292,7 +292,7 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     call.b_point = b.step;
     call.c_point = c.step;
     call.b_column = call.c_column = code::lanes;
-    code::template small<bytes, true>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
+    code::template small<bytes, small_vectors::points>(call, a.packed.data(), b.packed.data(), c.packed.data(), true);
     for_each(c, [](T& into, const T& from) { into = from; });
     CHECK(c.memory == expected);
 }

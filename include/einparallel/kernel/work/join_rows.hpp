@@ -27,7 +27,8 @@ public:
           heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
           rows_(heap_.data() != nullptr ? heap_.data() : memory_) {
         this->summed_width = 256;
-        this->counts = this->reads_any_move = is_place(program) && operands[2].counts_from >= 0;
+        this->counts = this->reads_any_move =
+            is_place(program) && operands[0].counts_from < 0 && operands[2].counts_from >= 0;
         if (this->counts) {
             this->summed_width = this->width();
         }
