@@ -6,7 +6,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
-#include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/product/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/kernel/work/join.hpp>

@@ -10,11 +10,11 @@
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/product_panels.hpp>
 #include <einparallel/kernel/product/product_rows.hpp>
+#include <einparallel/kernel/product/small_product.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/half_tile.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
-#include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>

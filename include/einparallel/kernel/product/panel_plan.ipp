@@ -28,9 +28,8 @@ EINPARALLEL_INLINE index panels_of(const panel_plan& plan, const loop_nest& nest
 EINPARALLEL_INLINE class panel_choice {
 public:
     panel_choice(const loop_nest& nest, element_type type, const element_type (&operands)[2], write_mode mode)
-        : nest_(nest), bytes_(index(type.bytes)), adds_(mode == write_mode::combine) {
+        : nest_(nest), bytes_(index(type.bytes)), adds_(mode == write_mode::combine), line_(64 / bytes_) {
         is_complex_ = type.kind == 'c';
-        line_ = 64 / bytes_;
         multiply_add_ = type.kind == 'f' || is_complex_ ? 0.3 : bytes_ == 4 ? 0.5 : 1;
         for (const std::size_t slot : {x_slot, y_slot}) {
             converts_[slot] = operands[slot - 1] != type;
@@ -213,14 +212,13 @@ private:
                (made.packs[z_slot] && made.packs[y_slot]) || size_of(made, product_index::n) == made.block[loop];
     }
 
-    index panels(const panel_plan& made, std::size_t loop) const { return panels_along(made, nest_, loop); }
     /// How many panels of a tensor are read in all.
     double visits(const panel_plan& made, std::size_t slot) const {
         double all = 1;
         double counted = 1;
         for (const odometer::loop_list* const loops : {&made.outputs, &made.sums}) {
             for (const std::size_t loop : *loops) {
-                all *= double(panels(made, loop));
+                all *= double(panels_along(made, nest_, loop));
                 counted = nest_.of(loop)[slot] != 0 ? all : counted;
             }
         }
@@ -244,11 +242,6 @@ private:
             }
         }
         return found;
-    }
-
-    /// True where the elements for one of the products of a panel each lie in a cache line of their own.
-    bool is_apart(const panel_plan& made, std::size_t slot) const {
-        return made.points != panel_plan::none && contiguous_[slot] == made.points;
     }
 
     double bytes_of(std::size_t slot) const {
@@ -287,7 +280,8 @@ private:
             const double times = slot == z_slot && adds_ ? 2 : 1;
             const double latency = bytes_of(slot) > 1e6 ? 3 : 1;  // of memory, in those of the second-level cache
             const bool is_broadcast = !in_lanes && slot != z_slot;
-            const bool is_scattered = is_broadcast && is_apart(made, slot) && elements_of(made, slot) >= 4096;
+            const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
+            const bool is_scattered = is_broadcast && is_apart && elements_of(made, slot) >= 4096;
             made.packs[slot] =
                 made.packs[slot] || is_scattered || (in_lanes && is_far && made.lanes != lane_role::columns);
             if (made.packs[slot]) {
@@ -315,8 +309,8 @@ private:
         const index vectors = up(made.block[made.along], lanes_of(made.lanes));
         const index points = made.points == panel_plan::none ? 1 : made.block[made.points];
         const double units = double(made.lanes == lane_role::points ? vectors : points);
-        const std::size_t broadcast = made.swapped ? y_slot : x_slot;
-        const bool has_pairs = is_columns && vectors == 1 && points > 1 && nest_.of(made.points)[broadcast] == 0;
+        const bool has_pairs =
+            is_columns && vectors == 1 && points > 1 && nest_.of(made.points)[made.swapped ? y_slot : x_slot] == 0;
         of.tiles = of.panels * units * (has_pairs ? 0.5 : 1) * double(up(size_of(made, rows), 4)) *
                    double(up(is_columns ? vectors : size_of(made, product_index::n), 2));
         of.tiles *= is_complex_ && !is_columns ? 2 : 1;

@@ -6,9 +6,9 @@
 #include <einparallel/kernel/product/panel_matrix.hpp>
 #include <einparallel/kernel/product/panel_plan.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/small_product.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
