@@ -185,7 +185,7 @@ private:
                 bytes *= move != 0 ? double(nest_.extents[loop]) : 1;
             }
             points = std::min(points, 64 / index(type_.bytes) / run);
-            most = std::max(most, points > 1 ? 1 + double(points) * (bytes > 1e6 ? 0.5 : 0.3) : 1);
+            most = std::max(most, points > 1 ? 1 + double(points) * (converts_ ? 0.25 : bytes > 1e6 ? 0.5 : 0.3) : 1);
         }
         return most;
     }
