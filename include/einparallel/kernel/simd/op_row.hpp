@@ -208,7 +208,7 @@ private:
             find_in(begin, count - begin);
         }
     }
-    /// into[i] = min(into[i], at) where x[i] equals extreme[i] or is a NaN, for multiples of 32 points.
+    /// into[i] = min(into[i], at) where x[i] equals extreme[i] or is a NaN. `count`: a multiple of a vector of indices.
     template <class Lane, class T>
     EINPARALLEL_DETAIL_TARGET static void find_each(Out* into, const T* x, const T* extreme, index at, index count) {
         constexpr index lanes = index(EINPARALLEL_DETAIL_BYTES / sizeof(Out));

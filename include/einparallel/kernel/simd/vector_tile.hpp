@@ -215,7 +215,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         // Points whose matrices stay in the first-level cache while one call after the other reads them.
         constexpr index most_together = 16384 / index(sizeof(T));
         const bool is_alone = call.m <= tallest && (paired == 0 || !odd);
-        const index elements = call.m * call.k + (call.k + call.m) * call.n * (call.apart ? lanes : 1);
+        const index elements = (call.m * call.k + (call.k + call.m) * call.n) * (are_points ? lanes : 1);
         const index chunk = is_alone ? call.points : std::max<index>(most_together / elements, 1);
         for (index point = 0; point < call.points; point += chunk) {
             const index together = std::min(chunk, call.points - point);

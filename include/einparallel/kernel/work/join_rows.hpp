@@ -96,6 +96,10 @@ private:
 
     /// Finds positions of extreme elements. A row of operands that is not contiguous is copied first.
     void find(const std::byte* const* from, const index* moves, index count, bool first) {
+        has_found_all_ = has_found_all_ && !first;
+        if (has_found_all_) {
+            return;
+        }
         const bool counted = moves[2] != row_worker::in_memory;
         const std::byte* rows[] = {from[0], from[1], from[2]};
         for (std::size_t operand = 0; operand < 2; ++operand) {
@@ -116,13 +120,12 @@ private:
         }
         this->is_folded = moves[2] != 0;
         if (first) {
-            has_found_all_ = false;
             copy_rows(this->reduction_.bytes, {results()}, {this->reduction_.identity.data(), 0},
                       this->is_folded ? 1 : count);
         }
         const counted_row indices{index(reinterpret_cast<std::uintptr_t>(from[2])), moves[2]};
         // Indices grow from call to call: where each sum has found one, later ones are not less.
-        if (!this->is_folded && ++calls_ % calls_between_checks == 0 && !has_found_all_) {
+        if (!this->is_folded && ++calls_ % calls_between_checks == 0) {
             const auto* const least = reinterpret_cast<const index*>(results());
             has_found_all_ = std::all_of(least, least + count, [&](index each) { return each < indices.from; });
         }
