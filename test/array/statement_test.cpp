@@ -349,8 +349,9 @@ TEST_CASE("a sum is taken in the values' own type, and converted once") {
     CHECK(count.value() == 2);
 }
 
-TEST_CASE_FIXTURE(matrices, "the conjugate of a product is that of its sum") {
-    ep::array<std::complex<float>, 2> X({3, 4}), Y({5, 4}), Z, W({3, 5}), once;
+TEST_CASE_FIXTURE(matrices, "the conjugate of a product is the product of conjugates") {
+    const std::complex<float> turn(3, 2);
+    ep::array<std::complex<float>, 2> X({3, 4}), Y({5, 4}), Z, W({3, 5}), once, scaled, mixed, nested;
     fill(X, 1);
     fill(Y, 2);
     X(i, j) += std::complex<float>(0, 2) * X(i, j) * X(i, j);
@@ -359,17 +360,30 @@ TEST_CASE_FIXTURE(matrices, "the conjugate of a product is that of its sum") {
     Z(i, k) = conj(X(i, j) * Y(k, j));
     W(i, k) -= conj(-X(i, j) * Y(k, j));
     once(j, k) = conj(X(i, j) * Y(k, j));
+    scaled(i, k) = -conj(turn * X(i, j) * conj(Y(k, j)) / 2);
+    mixed(i, l) = conj(X(i, j) * Y(k, j)) * conj(-Y(k, l));
+    nested(i, k) = 2 * conj(conj(X(i, j)) * (Y(k, j) + Y(k, j)));
     C(i, k) = conj(A(i, j) * B(j, k));
     check([&](int x, int y) { return ab(x, y); });
     for (int x = 0; x < 3; ++x) {
         for (int y = 0; y < 5; ++y) {
-            std::complex<float> sum;
+            std::complex<float> sum, beside;
             for (int z = 0; z < 4; ++z) {
                 sum += X(x, z) * Y(y, z);
+                beside += X(x, z) * std::conj(Y(y, z));
             }
             CHECK(Z(x, y) == std::conj(sum));
+            CHECK(scaled(x, y) == -std::conj(turn * beside / 2.0F));
+            CHECK(nested(x, y) == 4.0F * beside);
             CHECK(W(x, y) == static_cast<float>(((x * 5 + y) * 7 + 39) % 19 - 9) + std::conj(sum));
             CHECK(once(x, y) == std::conj((X(0, x) + X(1, x) + X(2, x)) * Y(y, x)));
+        }
+        for (int y = 0; y < 4; ++y) {
+            std::complex<float> sum;
+            for (int z = 0; z < 5; ++z) {
+                sum += Z(x, z) * std::conj(Y(z, y));
+            }
+            CHECK(mixed(x, y) == -sum);
         }
     }
 }

@@ -187,10 +187,31 @@ void part_of_a_const_tensor_assigned() {
     const auto& fixed = Z;
     fixed(i + 1, j) = X(i + 1, j);  // of one type
 }
-// ERROR ONLY unknown reduction
+// ERROR ONLY max, min, argmax or argmin: complex numbers have no order
 void largest_complex_number() {
     ep::array<std::complex<double>, 1> u({2});
     u(i) = ep::max(j, Q(i, j));
+}
+// ERROR ONLY max, min, argmax or argmin: complex numbers have no order
+void position_of_the_smallest_complex_number() {
+    ep::array<ep::index, 1> at({2});
+    at(i) = ep::argmin(j, Q(i, j));
+}
+// ERROR argmax, argmin or reduce over a label: this label appears in no operand
+void largest_along_another_label() {
+    v(i) = ep::argmax(k, A(i, j));
+}
+// ERROR ONLY iota: it takes one label
+void iota_of_a_number() {
+    v(i) = ep::iota(3);
+}
+// ERROR ONLY iota: it takes one label
+void iota_of_two_labels() {
+    C(i, j) = ep::iota(i, j);
+}
+// ERROR ONLY iota: it takes one label
+void iota_up_to_a_fraction() {
+    v(i) = ep::iota(i, 2.5);
 }
 // ERROR ONLY exp, max, sum and the like take expressions
 void sum_of_labels() {

@@ -63,17 +63,16 @@ public:
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
             return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out,
                                   reduced);
-        } else if constexpr (std::is_same_v<Op, op::sum_type> && conjugates_product<Statement, Out, E>) {
-            const std::array<operand, 1> product{
-                operand{reduce<Out>(std::nullopt, op, argument<0>(inner.arguments), out), out}};
-            return emit_join<Out>(builder_, sink, op, make_join(conjugate{}, pick<0, Out>()), type_list<Out>{}, out,
-                                  product);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E, Builder::records>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
             auto* next = operands.data();
-            for_each_factor(inner, scale, [&](const auto& factor) {
-                *next++ = operands.size() <= 2 ? as_operand(factor) : computed_operand(factor);
+            for_each_factor(inner, scale, [&](const auto& factor, auto conjugated) {
+                if constexpr (conjugated) {
+                    *next++ = as_operand(make_join(conjugate{}, factor));
+                } else {
+                    *next++ = operands.size() <= 2 ? as_operand(factor) : computed_operand(factor);
+                }
             });
             return builder_.template product<Out>(sink, out, std::span(std::as_const(operands)), scale);
         } else if constexpr (has_elements<E> && (!Builder::records || (is_told<E> && has_op_code<Op>)) &&

@@ -21,6 +21,12 @@ inline constexpr bool are_labels_of<label_list<Labels...>, Inner> = (appears_in<
 template <class Op, class Inner>
 inline constexpr bool is_operator_on = Reduction<Op, computed_t<typename Inner::value_type>>;
 
+/// True where the elements of Inner are complex numbers, of which none is the largest for Op.
+template <class Op, class Inner>
+inline constexpr bool wants_order = false;
+template <bool Largest, class Inner>
+inline constexpr bool wants_order<op::extreme_type<Largest>, Inner> = is_complex<typename Inner::value_type>::value;
+
 /// A checked ⊕ over named labels, or over all labels missing on the left. The functions below return this type, so that
 /// compilers report a mistake at the user's call. A sum takes the place of an `Op` that is no reduction, and
 /// missing_labels that of a list with unknown labels.
@@ -28,12 +34,16 @@ template <class Op, class Over, class Inner>
 struct checked_reduction
     : reduce_node<std::conditional_t<is_operator_on<Op, Inner>, Op, op::sum_type>,
                   std::conditional_t<are_labels_of<Over, Inner>, Over, missing_labels>, typename Inner::node> {
+    static_assert(!wants_order<Op, Inner>,
+                  "ep::max, min, argmax or argmin: complex numbers have no order: take abs(z(i)), or a part of them "
+                  "with ep::map");
     static_assert(
-        is_operator_on<Op, Inner>,
+        is_operator_on<Op, Inner> || wants_order<Op, Inner>,
         "ep::reduce: unknown reduction: op needs `template <class T> static constexpr T identity()`, "
         "`T operator()(T, T) const` and `static constexpr bool associative_commutative = true` for this element type");
     static_assert(are_labels_of<Over, Inner>,
-                  "ep::sum, max, min, prod or reduce over a label: this label appears in no operand of the expression");
+                  "ep::sum, prod, max, min, argmax, argmin or reduce over a label: this label appears in no operand of "
+                  "the expression");
 
     checked_reduction(Op applied, const Inner& of)
         : checked_reduction::reduce_node(
@@ -276,32 +286,6 @@ auto logsumexp(const First& label, const Rest&... rest) {
     return detail::in_fractions(op::logsumexp, sum(label, rest...));
 }
 
-/// The index along a label, of type ep::index: A(i, j) * ep::iota(i). The extent of the label comes from another
-/// operand, from the left side, or from `extent`. Throws ep::error for a negative extent.
-///@{
-template <Label L>
-auto iota(const L& /*along*/) {
-    return detail::leaf<detail::iota_operand, detail::label_list<L>>({-1});
-}
-template <Label L>
-auto iota(const L& /*along*/, index extent) {
-    detail::expect(extent >= 0, "einsum: iota or top_k is given a negative number of elements");
-    return detail::leaf<detail::iota_operand, detail::label_list<L>>({extent});
-}
-///@}
-
-/// The position of the largest element (argmin: of the smallest) along label `along`, of type ep::index. Of equal
-/// elements it is the lowest position; where there are NaNs, it is that of the first one. The element itself is max(j,
-/// expr).
-///@{
-auto argmax(const Label auto& along, const Expression auto& expression) {
-    return min(along, detail::make_join(detail::position_where{}, expression, max(along, expression), iota(along)));
-}
-auto argmin(const Label auto& along, const Expression auto& expression) {
-    return min(along, detail::make_join(detail::position_where{}, expression, min(along, expression), iota(along)));
-}
-///@}
-
 /// Applies any function of one element. The function must be pure: it is called once per element on whichever rank
 /// holds it.
 template <class Function, Expression E>
@@ -323,8 +307,6 @@ EINPARALLEL_DETAIL_REFUSES_OTHERS(where);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(mean);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(logaddexp);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(logsumexp);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(map);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(join);
 ///@}

@@ -1,5 +1,6 @@
 #pragma once
-// Functions that map rows to rows: softmax, running sums and products, the largest elements.
+// Functions that know the order along a label: indices, positions, softmax, running sums and products, the largest
+// elements.
 
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/functions.hpp>
@@ -9,6 +10,65 @@
 #include <utility>
 
 namespace einparallel {
+
+namespace detail {
+
+template <class Extent>
+inline constexpr bool is_extent = std::is_convertible_v<Extent, index> && !std::is_floating_point_v<Extent>;
+/// The result of ep::iota of anything else.
+template <class... Arguments>
+struct other_iota : refused_node {
+    static_assert(fits<Arguments...>,
+                  "ep::iota: it takes one label and, where no operand has this label, its extent as an integer: "
+                  "ep::iota(i), ep::iota(i, 3)");
+};
+
+}  // namespace detail
+
+/// The index along a label, of type ep::index: A(i, j) * ep::iota(i). The extent of the label comes from another
+/// operand, from the left side, or from `extent`. Throws ep::error for a negative extent.
+///@{
+template <Label L>
+auto iota(const L& /*along*/) {
+    return detail::leaf<detail::iota_operand, detail::label_list<L>>({-1});
+}
+template <Label L, class Extent>
+    requires detail::is_extent<Extent>
+auto iota(const L& /*along*/, const Extent& extent) {
+    detail::expect(index(extent) >= 0, "einsum: iota or top_k is given a negative number of elements");
+    return detail::leaf<detail::iota_operand, detail::label_list<L>>({index(extent)});
+}
+template <class... Arguments>
+detail::other_iota<Arguments...> iota(const Arguments&... /*arguments*/) {
+    return {};
+}
+///@}
+
+namespace detail {
+
+/// The first position along a label at which the expression has its extreme element. The extreme of complex numbers is
+/// refused where it is made.
+auto position_of(const auto& along, const auto& expression, const auto& extreme) {
+    if constexpr (is_complex<typename std::remove_cvref_t<decltype(expression)>::value_type>::value) {
+        return refused_node();
+    } else {
+        return min(along, make_join(position_where{}, expression, extreme, iota(along)));
+    }
+}
+
+}  // namespace detail
+
+/// The position of the largest element (argmin: of the smallest) along label `along`, of type ep::index. Of equal
+/// elements it is the lowest position; where there are NaNs, it is that of the first one. The element itself is max(j,
+/// expr).
+///@{
+auto argmax(const Label auto& along, const Expression auto& expression) {
+    return detail::position_of(along, expression, max(along, expression));
+}
+auto argmin(const Label auto& along, const Expression auto& expression) {
+    return detail::position_of(along, expression, min(along, expression));
+}
+///@}
 
 namespace detail {
 
@@ -93,6 +153,8 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count... count
 
 /// Refuse calls of these functions with arguments that they do not take.
 ///@{
+EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(softmax);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(cumsum);
 EINPARALLEL_DETAIL_REFUSES_OTHERS(cumprod);
