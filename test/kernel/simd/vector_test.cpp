@@ -165,7 +165,7 @@ void check_small_product(std::mt19937& random, index m, index n, bool halves) {
     constexpr index lanes = Bytes / static_cast<index>(sizeof(T));
     constexpr index gap = 5;  // between the points
     const index k = halves ? 2 * pick(random, 1, 5) : pick(random, 1, 9);
-    const bool add = n % lanes == 0 && m % 2 == 0;
+    const bool add = (n % lanes == 0 || has_masks(Set)) && m % 2 == 0;
     CAPTURE(m);
     CAPTURE(n);
     CAPTURE(k);
@@ -208,20 +208,20 @@ void check_small_product(std::mt19937& random, index m, index n, bool halves) {
     }
     const T scale(3);
     small_call call{m, n, k, a_rows.data(), along.data(), c_rows.data(), &scale};
-    call.even = even_steps(along.data(), k);
-    CHECK(call.even == (halves && k > 2 ? k / 2 : k));
+    call.is_even = are_even(call);
+    CHECK(call.is_even == !(halves && k > 2));
     call.points = 2;
     call.a_point = a_point;
     call.b_point = b_point;
     call.c_point = c_point;
-    vector_tile<T, Set>::template small<Bytes>(call, a.data(), b.data(), c.data(), add);
+    vector_strip<T, Set>::template small<Bytes>(call, a.data(), b.data(), c.data(), add);
     CHECK(c == expected);
 }
 
 /// Products of matrices whose elements lie `pitch` apart and are contiguous along the batch, packed and in place.
 template <class T, instruction_set Set>
 void check_batch(std::mt19937& random, index m, index n, index depth, index points) {
-    using code = vector_tile<T, Set>;
+    using code = vector_strip<T, Set>;
     constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
     const index pitch = points + 5;
     const index vectors = (points + code::lanes - 1) / code::lanes;
@@ -286,7 +286,7 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
     }
     const T scale = 2;
     small_call call{m, n, depth, a_rows.data(), along.data(), c_rows.data(), &scale};
-    call.even = even_steps(along.data(), depth);
+    call.is_even = are_even(call);
     call.points = vectors;
     call.a_point = a.step;
     call.b_point = b.step;
@@ -299,7 +299,7 @@ void check_batch(std::mt19937& random, index m, index n, index depth, index poin
 
 template <class T, instruction_set Set>
 void check_small(std::mt19937& random) {
-    using code = vector_tile<T, Set>;
+    using code = vector_strip<T, Set>;
     constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
     for (index m = 1; m <= 20; ++m) {
         for (const bool halves : {false, true}) {
@@ -307,6 +307,10 @@ void check_small(std::mt19937& random) {
                  {code::lanes, code::lanes + 1, 2 * code::lanes - 1, 2 * code::lanes, 3 * code::lanes - 1,
                   3 * code::lanes, 3 * code::lanes + 1, 5 * code::lanes, index{64}}) {
                 check_small_product<T, Set, bytes>(random, m, n, halves);
+            }
+            for (index n = 1; has_masks(Set) && n <= 2 * code::lanes; ++n) {
+                check_small_product<T, Set, bytes>(random, m, n, halves);
+                check_small_product<T, Set, 16>(random, m, n, halves);
             }
             if constexpr (Set == instruction_set::avx2) {
                 constexpr index half = code::lanes / 2;

@@ -3,10 +3,10 @@
 #include <einparallel/kernel/product/gemm.hpp>
 
 #include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/small_call.hpp>
 #include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
-#include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
@@ -115,10 +115,11 @@ public:
                 std::byte* const c = element_at(first_c, m.start.second + n.start.second, kernel_.c_element);
                 if (in_place_) {
                     // Multiplies some rows of A, which stay in the first-level cache, with all columns.
-                    kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
-                                          b_panels.step / index(kernel_.b_element) - kernel_.columns,
-                                          along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
-                                         a, packed_b, c, add);
+                    small_call some{m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context};
+                    some.b_gap = b_panels.step / index(kernel_.b_element) - kernel_.columns;
+                    some.ahead = along_rows_ ? rows_ahead : 0;
+                    some.is_even = are_even(some);
+                    kernel_.run_in_place(some, a, packed_b, c, add);
                     report(batch_.nest.hook, m.count * n.count * k.count);
                     continue;
                 }

@@ -10,10 +10,13 @@
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/product_panels.hpp>
 #include <einparallel/kernel/product/product_rows.hpp>
+#include <einparallel/kernel/product/small_call.hpp>
 #include <einparallel/kernel/product/small_product.hpp>
+#include <einparallel/kernel/product/vector_strip.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/half_tile.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_product.hpp>
@@ -115,8 +118,12 @@ public:
             return;
         }
         conversion<T> how{scale_};
-        const tile_kernel kernel = has_others() ? converting_tile_kernel(a_operand.element, b_operand.element, how)
-                                                : product_tile_kernel<T>(best_instruction_set(), &scale_);
+        tile_kernel kernel = has_others() ? converting_tile_kernel(a_operand.element, b_operand.element, how)
+                                          : product_tile_kernel<T>(best_instruction_set(), &scale_);
+        if constexpr (is_real) {
+            kernel.run_in_place =
+                has_others() ? nullptr : with_best_instructions([](auto set) { return &run_in_place<set.value>; });
+        }
         run_blocked(kernel, axes,
                     {nest, batch, a_operand.data, a_slot(), b_operand.data, b_slot(), z_, adds(), decision.threads,
                      decision.threads_inside});
@@ -124,6 +131,12 @@ public:
 
 private:
     static constexpr bool is_real = std::is_floating_point_v<T>;
+
+    template <instruction_set Set>
+    static void run_in_place(const small_call& block, const void* a, const void* b, void* c, bool add) {
+        vector_strip<T, Set>::template small<vector_bytes(Set)>(block, static_cast<const T*>(a),
+                                                                static_cast<const T*>(b), static_cast<T*>(c), add);
+    }
 
     [[nodiscard]] bool has_others() const {
         return operands[0] != element_type_of<T>() || operands[1] != element_type_of<T>();

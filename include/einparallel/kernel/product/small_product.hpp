@@ -3,6 +3,8 @@
 // operands in place.
 
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/product/small_call.hpp>
+#include <einparallel/kernel/product/vector_strip.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_tile.hpp>
@@ -53,12 +55,13 @@ public:
                 std::construct_at(along_ + step, small_step{a_along_[step], b_along_[step]});
             }
             small_ = {axes.m.size, n, axes.k.size, a_rows_, along_, c_rows_, &scale_};
-            small_.even = even_steps(along_, axes.k.size);
+            small_.is_even = are_even(small_);
             if (holds == small_vectors::points) {
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
                 with_best_instructions([&](auto set) {
-                    run_ = &vector_tile<T, set.value>::template small<vector_bytes(set.value), small_vectors::points>;
+                    run_ =
+                        &vector_strip<lane, set.value>::template small<vector_bytes(set.value), small_vectors::points>;
                 });
             } else if (contiguous && holds == small_vectors::columns) {
                 choose<small_vectors::columns>(n, add);
@@ -79,7 +82,8 @@ public:
             call.a_point = a_step;
             call.b_point = b_step;
             call.c_point = c_step;
-            run_(call, a, b, c, add);
+            run_(call, reinterpret_cast<const lane*>(a), reinterpret_cast<const lane*>(b), reinterpret_cast<lane*>(c),
+                 add);
             return;
         }
         for (index point = 0; point < points; ++point) {
@@ -104,9 +108,11 @@ private:
         }
     }
 
+    using lane = typename lane_of<T>::type;  // one code for signed and unsigned integers
     static constexpr index element = index(sizeof(T));
 
-    /// Chooses the widest vectors that n columns fill, whether or not they are added to C.
+    /// Chooses the shortest vectors that hold n columns where there are masks, else the widest that n columns fill,
+    /// whether or not they are added to C.
     template <small_vectors Holds>
     void choose(index n, bool adds) {
         const auto fits = [&](instruction_set set, index bytes) {
@@ -115,28 +121,29 @@ private:
             return supported(set) && n >= lanes && (!adds || n % lanes == 0 || n <= 2 * lanes);
         };
 #if EINPARALLEL_DETAIL_X86
-        if (fits(instruction_set::avx512, 64) && n * element >= 64) {
-            run_ = &vector_tile<T, instruction_set::avx512>::template small<64, Holds>;
+        if (supported(instruction_set::avx512)) {
+            using code = vector_strip<lane, instruction_set::avx512>;
+            run_ = n * element <= 32 ? &code::template small<32, Holds> : &code::template small<64, Holds>;
             return;
         }
         if (fits(instruction_set::avx2, 32)) {
-            run_ = &vector_tile<T, instruction_set::avx2>::template small<32, Holds>;
+            run_ = &vector_strip<lane, instruction_set::avx2>::template small<32, Holds>;
             return;
         }
         if (fits(instruction_set::avx2, 16) && n * element <= 32) {
-            run_ = &vector_tile<T, instruction_set::avx2>::template small<16, Holds>;
+            run_ = &vector_strip<lane, instruction_set::avx2>::template small<16, Holds>;
             return;
         }
 #endif
         if (fits(instruction_set::baseline, 16)) {
-            run_ = &vector_tile<T, instruction_set::baseline>::template small<16, Holds>;
+            run_ = &vector_strip<lane, instruction_set::baseline>::template small<16, Holds>;
         }
     }
 
     const gemm_axes& axes_;
     const T& scale_;
     small_call small_;
-    void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
+    void (*run_)(const small_call&, const lane*, const lane*, lane*, bool) = nullptr;
     // Offsets in one matrix and in the other.
     index* a_rows_;
     index* b_columns_;

@@ -105,6 +105,7 @@
 // g++ 12 fuses complex products even so (vfmaddsub), where the instructions are there.
 #define EINPARALLEL_DETAIL_UNFUSED_PAIRS __attribute__((target("avx2"))) EINPARALLEL_DETAIL_AS_WRITTEN
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
+#define EINPARALLEL_DETAIL_MASKS
 #if !defined(__CUDACC__)
 #if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps512_mask)
 #define EINPARALLEL_DETAIL_TO_FLOAT(x, half)                   \
@@ -134,6 +135,7 @@
 #undef EINPARALLEL_DETAIL_UNFUSED
 #undef EINPARALLEL_DETAIL_UNFUSED_PAIRS
 #undef EINPARALLEL_DETAIL_STORE
+#undef EINPARALLEL_DETAIL_MASKS
 #undef EINPARALLEL_DETAIL_ROOTS
 #endif
 

@@ -165,7 +165,6 @@ inline tile_kernel pair_tile_kernel(const float* scale) {
     tile_kernel kernel = product_tile_kernel_of<float, instruction_set::avx512>(scale);
     kernel.a_bytes = kernel.b_bytes = kernel.a_element = kernel.b_element = sizeof(bfloat16);
     kernel.pack_a = kernel.pack_b = &pack_pairs;
-    kernel.run_in_place = nullptr;
     kernel.run = [](const void* context, index depth, index high, const void* a, const void* b, void* c,
                     const index* row_offsets, const index* vector_offsets, bool add) {
         const auto tile = high > 2 * code::row_step ? &pair_tile<int(code::rows)>
@@ -192,7 +191,6 @@ tile_kernel converting_tile_kernel(element_type a, element_type b, conversion<T>
     }
 #endif
     tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &how.scale);
-    kernel.run_in_place = nullptr;
     how = {how.scale, a, b, kernel.pack_a, kernel.pack_b};
     const auto read = [](element_type type, std::size_t& element, pack_function& pack, pack_function converted) {
         if (type != element_type_of<T>()) {

@@ -32,6 +32,11 @@ constexpr index vector_bytes(instruction_set set) {
     return set == instruction_set::avx512 ? 64 : set == instruction_set::avx2 ? 32 : 16;
 }
 
+/// True where parts of vectors can be read and written.
+constexpr bool has_masks(instruction_set set) {
+    return set == instruction_set::avx512;
+}
+
 /// Rows of the micro-kernel of a matrix product; NEON has twice the registers of SSE.
 constexpr int tile_rows(instruction_set set) {
 #if defined(__aarch64__)

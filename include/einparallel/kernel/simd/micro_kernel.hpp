@@ -85,12 +85,6 @@ tile_kernel product_tile_kernel_of(const T* scale) {
             });
         };
     }
-    if constexpr (std::is_floating_point_v<T>) {
-        kernel.run_in_place = [](const small_call& block, const void* a, const void* b, void* c, bool add) {
-            code::template small<code::lanes * index{sizeof(T)}>(block, static_cast<const T*>(a),
-                                                                 static_cast<const T*>(b), static_cast<T*>(c), add);
-        };
-    }
     kernel.scatter = &scatter_tile<T, sums>;
     kernel.context = scale;
     return kernel;
