@@ -15,6 +15,7 @@
 #include <einparallel/kernel/loop_nest.ipp>
 #include <einparallel/kernel/product/blas.ipp>
 #include <einparallel/kernel/product/gemm.ipp>
+#include <einparallel/kernel/product/panel_cost.ipp>
 #include <einparallel/kernel/product/panel_plan.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/rows.ipp>

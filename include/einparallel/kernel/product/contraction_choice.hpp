@@ -2,6 +2,7 @@
 // The choice among the ways to compute a sum of products: by rules where a way is clearly best, else by estimates.
 
 #include <einparallel/kernel/contraction_decision.hpp>
+#include <einparallel/kernel/product/panel_cost.hpp>
 #include <einparallel/kernel/product/panel_plan.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/tuning.hpp>
@@ -101,13 +102,12 @@ private:
             std::min({made.m, made.n, made.k}) > longest_short) {
             return;
         }
-        constexpr double shortest = 12000;  // nanoseconds: below, planning takes as long as it saves
+        constexpr double shortest = 8000;  // nanoseconds: below, planning takes as long as it saves
         made.nanoseconds = nanoseconds(made);
-        if (made.nanoseconds < shortest ||
-            (made.way == contraction_way::small_products && has_small_columns() && !converts_)) {
+        if (made.nanoseconds < shortest) {
             return;
         }
-        panel_plan found = cheapest_panels(nest_, type_, operands_, mode_);
+        panel_plan found = cheapest_panels(nest_, type_, operands_);
         // Threads share the panels of the output. Other ways share a long sum, too.
         constexpr double shared_points = 1 << 22;
         if (found.lanes == lane_role::terms && points >= shared_points && panels_of(found, nest_, found.outputs) < 8 &&
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    /// An estimate of the ways that are not panels, on one thread, without what every way reads and writes.
+    /// An estimate of the ways that are not panels, on one thread, without what every way reads and writes once.
     double nanoseconds(const contraction_decision& made) const {
         const index m = axes_.m.size;  // rows and columns of the matrix products
         const index n = axes_.n.size;
@@ -132,29 +132,45 @@ private:
         const auto count = double(made.batch);
         const double points = double(m) * double(n) * double(k);
         const index lanes = vector_bytes(best_instruction_set()) / index(type_.bytes);
-        const double multiply_add = type_.kind == 'f' ? 0.22 : type_.kind == 'c' ? 0.45 : type_.bytes == 4 ? 0.4 : 1;
+        const double vectors = double((n + lanes - 1) / lanes);
+        const tile_nanoseconds one(type_);
         switch (made.way) {
             case contraction_way::packed_product: {
-                const double tiles = double(rounded_up(m, 6)) * double(rounded_up(n, 2 * lanes) / lanes);
-                const bool scatters = !is_contiguous(&gemm_axis::loop::second);
-                const double element = type_.kind == 'c' ? 2.5 : 0.5;
-                const double copied =
-                    element * double(m * k + k * n) + 1.5 * double(m * (scatters ? n : n % (2 * lanes)));
-                return count * (500 + tiles * (double(k) * multiply_add + 2) + copied * jumps());
+                const double tiles = double(rounded_up(m, 6) / 6) * double(rounded_up(n, 2 * lanes) / (2 * lanes));
+                const double multiply_adds = (type_.kind == 'c' ? 48 : 12) * tiles * double(k);
+                const index written = is_contiguous(&gemm_axis::loop::second) ? n % (2 * lanes) : n;  // by elements
+                return product_lines() + count * (540 + 14 * tiles + one.multiply_add * multiply_adds +
+                                                  0.3 * double(m * k + k * n) + 0.5 * double(m * written));
             }
             case contraction_way::small_products:
-                return count * (has_small_columns() && !converts_
-                                    ? double(rounded_up(m, 4)) * double((2 * n + lanes - 1) / lanes) *
-                                          (double(k) * multiply_add + 2) / (n > lanes ? 2 : 1)
-                                    : (type_.kind == 'c' ? 3 : 1) * points + 2 * double(m * n));
+                return product_lines() +
+                       count * (has_small_columns() && !converts_
+                                    ? double((m + 5) / 6) * double((n + 2 * lanes - 1) / (2 * lanes)) *
+                                              (one.tile + one.step * double(k)) +
+                                          one.multiply_add * double(m * k) * vectors + 4
+                                    : (type_.kind == 'c' ? 3 : 1.3) * points + 2 * double(m * n));
             case contraction_way::dots:
-                return count * ((std::min(m, n) > 1 ? 2 : 1.2) * points / double(lanes) + 5 * double(m * n));
+                return count * (0.9 * points / double(lanes) + 28 * double(m * n));
             default:
-                return (type_.kind == 'c'                      ? 3
-                        : type_.kind == 'f' && has_long_rows() ? (converts_ ? 0.5 : 0.25)
-                                                               : 2) *
+                return (type_.kind == 'c' ? 3
+                        : has_long_rows() ? (type_.kind == 'f' ? 0.25 : 1.2)
+                                          : 1) *
                        count * points;
         }
+    }
+
+    /// What products of whole matrices, one after the other, wait for cache lines.
+    double product_lines() const {
+        panel_plan products;
+        products.block.resize(nest_.size(), 1);
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (index_of(nest_, loop) == product_index::batch) {
+                products.outputs.push_back(loop);
+            } else {
+                products.block[loop] = nest_.extents[loop];
+            }
+        }
+        return line_nanoseconds(nest_, products, type_, operands_);
     }
 
     /// True where all tensors are contiguous or constant along a long loop.
@@ -167,27 +183,6 @@ private:
             }
         }
         return false;
-    }
-
-    /// By how much longer copies take where products have only parts of cache lines: points of the batch lie between.
-    /// Lines come from memory again for each product, where a tensor is larger than the second-level cache.
-    double jumps() const {
-        double most = 1;
-        for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
-            index run = 1;
-            index points = 1;  // of the batch in a line
-            auto bytes = double(type_.bytes);
-            for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-                const index move = std::abs(nest_.of(loop)[slot]);
-                const bool is_batch = index_of(nest_, loop) == product_index::batch;
-                run = move == 1 && !is_batch ? nest_.extents[loop] : run;
-                points *= is_batch ? nest_.extents[loop] : 1;
-                bytes *= move != 0 ? double(nest_.extents[loop]) : 1;
-            }
-            points = std::min(points, 64 / index(type_.bytes) / run);
-            most = std::max(most, points > 1 ? 1 + double(points) * (converts_ ? 0.25 : bytes > 1e6 ? 0.5 : 0.3) : 1);
-        }
-        return most;
     }
 
     /// True where columns lie side by side on one side of n.
@@ -219,10 +214,11 @@ private:
                columns_fill();
     }
 
-    /// True where columns fill a vector at least, and whole vectors where the call combines.
+    /// True where columns fill a vector at least, and whole vectors where the call combines, or where there are masks.
     bool columns_fill() const {
         const auto least = index(16 / type_.bytes);
-        return axes_.n.size >= least && (mode_ == write_mode::overwrite || axes_.n.size % least == 0);
+        return has_masks(best_instruction_set()) ||
+               (axes_.n.size >= least && (mode_ == write_mode::overwrite || axes_.n.size % least == 0));
     }
 
     /// True where the operand that every row of the output reads stays in the first-level cache: its cache lines do not

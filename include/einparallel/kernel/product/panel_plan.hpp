@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -51,13 +52,19 @@ EINPARALLEL_INLINE index panels_along(const panel_plan& plan, const loop_nest& n
 /// The number of panels of these loops together.
 EINPARALLEL_INLINE index panels_of(const panel_plan& plan, const loop_nest& nest, const odometer::loop_list& loops);
 
+/// The index of the matrix product that a loop is in a panel; batch: a loop around panels, or around products.
+EINPARALLEL_INLINE product_index role_of(const panel_plan& plan, const loop_nest& nest, std::size_t loop);
+
+/// How long this index is in a panel, without the loop in the lanes.
+EINPARALLEL_INLINE index size_of(const panel_plan& plan, const loop_nest& nest, product_index role);
+
 /// The cheapest plan for a product, by estimates from extents, strides and the caches. Its `lanes` are none where no
 /// loop can lie in lanes.
 /// @param type  element type of the products, an arithmetic type of vectors
 /// @param operands  element types of the operands
 /// @pre the nest has three slots, no extent is 0 or 1, and each loop moves two slots at least
 EINPARALLEL_INLINE panel_plan cheapest_panels(const loop_nest& nest, element_type type,
-                                              const element_type (&operands)[2], write_mode mode);
+                                              const element_type (&operands)[2]);
 
 }  // namespace EINPARALLEL_DETAIL
 }  // namespace einparallel

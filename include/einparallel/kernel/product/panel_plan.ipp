@@ -2,6 +2,7 @@
 
 #include <einparallel/kernel/product/panel_plan.hpp>
 
+#include <einparallel/kernel/product/panel_cost.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -24,13 +25,28 @@ EINPARALLEL_INLINE index panels_of(const panel_plan& plan, const loop_nest& nest
     return product_in(loops, index{1}, [&](std::size_t loop) { return panels_along(plan, nest, loop); });
 }
 
+EINPARALLEL_INLINE product_index role_of(const panel_plan& plan, const loop_nest& nest, std::size_t loop) {
+    const product_index own = index_of(nest, loop);
+    const bool is_other_column = plan.lanes == lane_role::columns && loop != plan.along &&
+                                 own == (plan.swapped ? product_index::m : product_index::n);
+    return is_other_column ? product_index::batch : own;
+}
+
+EINPARALLEL_INLINE index size_of(const panel_plan& plan, const loop_nest& nest, product_index role) {
+    index size = 1;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const bool is_side = loop != plan.along && loop != plan.points && role_of(plan, nest, loop) == role;
+        size *= is_side ? plan.block[loop] : 1;
+    }
+    return size;
+}
+
 /// Chooses a panel_plan.
 EINPARALLEL_INLINE class panel_choice {
 public:
-    panel_choice(const loop_nest& nest, element_type type, const element_type (&operands)[2], write_mode mode)
-        : nest_(nest), bytes_(index(type.bytes)), adds_(mode == write_mode::combine), line_(64 / bytes_) {
+    panel_choice(const loop_nest& nest, element_type type, const element_type (&operands)[2])
+        : nest_(nest), type_(type), operands_(operands), bytes_(index(type.bytes)), line_(64 / bytes_) {
         is_complex_ = type.kind == 'c';
-        multiply_add_ = type.kind == 'f' || is_complex_ ? 0.3 : bytes_ == 4 ? 0.5 : 1;
         for (const std::size_t slot : {x_slot, y_slot}) {
             converts_[slot] = operands[slot - 1] != type;
         }
@@ -45,7 +61,8 @@ public:
     panel_plan best() const {
         panel_plan found;
         const auto consider = [&](lane_role role, std::size_t along, std::size_t points) {
-            const panel_plan made = plan(role, along, points);
+            const double most = found.lanes == lane_role::none ? 1e300 : found.nanoseconds;
+            const panel_plan made = plan(role, along, points, most);
             if (found.lanes == lane_role::none || made.nanoseconds < found.nanoseconds) {
                 found = made;
             }
@@ -83,7 +100,7 @@ private:
         return vector_bytes(best_instruction_set()) / bytes_ * (is_complex_ && role != lane_role::columns ? 2 : 1);
     }
 
-    panel_plan plan(lane_role role, std::size_t along, std::size_t points) const {
+    panel_plan plan(lane_role role, std::size_t along, std::size_t points, double most) const {
         panel_plan made;
         made.lanes = role;
         made.along = along;
@@ -94,7 +111,7 @@ private:
             made.packs[slot] = converts_[slot] || (move != 0 && move != 1) || (slot == z_slot && move == 0);
         }
         if (role == lane_role::columns) {
-            const bool is_padded = nest_.extents[along] * bytes_ < 16;
+            const bool is_padded = nest_.extents[along] * bytes_ < 16 && !has_masks(best_instruction_set());
             const std::size_t columns = made.swapped ? x_slot : y_slot;
             made.packs[z_slot] = made.packs[z_slot] || is_padded;
             made.packs[columns] = made.packs[columns] || is_padded;
@@ -108,16 +125,9 @@ private:
             }
         }
         choose_block(made);
-        estimate(made);
+        choose_copies(made);
+        made.nanoseconds = panel_nanoseconds(nest_, made, type_, operands_, most);
         return made;
-    }
-
-    /// The index of the matrix product that a loop is in a panel; batch: a loop around panels, or around products.
-    product_index role_of(const panel_plan& made, std::size_t loop) const {
-        const product_index own = index_of(nest_, loop);
-        const bool is_other_column = made.lanes == lane_role::columns && loop != made.along &&
-                                     own == (made.swapped ? product_index::m : product_index::n);
-        return is_other_column ? product_index::batch : own;
     }
 
     index elements_of(const panel_plan& made, std::size_t slot) const {
@@ -127,15 +137,6 @@ private:
         }
         return elements;
     }
-    index size_of(const panel_plan& made, product_index role) const {
-        index size = 1;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            const bool is_side = loop != made.along && loop != made.points && role_of(made, loop) == role;
-            size *= is_side ? made.block[loop] : 1;
-        }
-        return size;
-    }
-
     /// Makes a panel longer along a loop, as far as `most` and the caches allow.
     void grow(panel_plan& made, std::size_t loop, index most) const {
         index& own = made.block[loop];
@@ -159,17 +160,17 @@ private:
         const index least = (made.lanes == lane_role::terms ? 16 : 2) * lanes_of(made.lanes);
         made.block[made.along] = std::min(nest_.extents[made.along], least);
         const auto in_panel = [&](std::size_t loop) {
-            return loop == made.points || role_of(made, loop) != product_index::batch;
+            return loop == made.points || role_of(made, nest_, loop) != product_index::batch;
         };
         const auto limit = [&](std::size_t loop) {
             if (loop == made.points) {
                 return nest_.extents[loop];
             }
-            const product_index role = role_of(made, loop);
+            const product_index role = role_of(made, nest_, loop);
             const index most = role == product_index::k           ? deepest
                                : made.lanes == lane_role::columns ? most_rows
                                                                   : longest_side;
-            return most / size_of(made, role) * made.block[loop];
+            return most / size_of(made, nest_, role) * made.block[loop];
         };
         // The order of importance: whole cache lines of what is copied, then the sum, the rows, the columns.
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
@@ -181,7 +182,8 @@ private:
         }
         for (const product_index role : {product_index::k, product_index::m, product_index::n}) {
             for (std::size_t loop = nest_.size(); loop-- > 0;) {
-                if (loop != made.along && loop != made.points && role_of(made, loop) == role && is_even(made, loop)) {
+                if (loop != made.along && loop != made.points && role_of(made, nest_, loop) == role &&
+                    is_even(made, loop)) {
                     grow(made, loop, limit(loop));
                 }
             }
@@ -208,21 +210,8 @@ private:
 
     /// False where columns of a panel, each a vector of points or terms, would not be evenly apart.
     bool is_even(const panel_plan& made, std::size_t loop) const {
-        return made.lanes == lane_role::columns || role_of(made, loop) != product_index::n ||
-               (made.packs[z_slot] && made.packs[y_slot]) || size_of(made, product_index::n) == made.block[loop];
-    }
-
-    /// How many panels of a tensor are read in all.
-    double visits(const panel_plan& made, std::size_t slot) const {
-        double all = 1;
-        double counted = 1;
-        for (const odometer::loop_list* const loops : {&made.outputs, &made.sums}) {
-            for (const std::size_t loop : *loops) {
-                all *= double(panels_along(made, nest_, loop));
-                counted = nest_.of(loop)[slot] != 0 ? all : counted;
-            }
-        }
-        return counted;
+        return made.lanes == lane_role::columns || role_of(made, nest_, loop) != product_index::n ||
+               (made.packs[z_slot] && made.packs[y_slot]) || size_of(made, nest_, product_index::n) == made.block[loop];
     }
 
     /// How many elements of a panel lie side by side, and whether no loop goes on behind them.
@@ -252,99 +241,32 @@ private:
         return size;
     }
 
-    /// What costs time in a plan, counted.
-    struct counts {
-        double panels = 0;
-        double tiles = 0;          ///< of four rows and two vectors
-        double multiply_adds = 0;  ///< of vectors
-        double transposed = 0;     ///< elements
-        double runs = 0;           ///< copied to vectors of points
-        double along = 0;          ///< elements in them
-        double lines = 0;          ///< cache lines of copies that are fetched for a part only
-        double read_lines = 0;     ///< … of elements read where they lie
-        double far_lines = 0;      ///< cache lines of runs that are too short for processors to fetch ahead
-        double written = 0;        ///< elements transposed into the output
-        double sums = 0;           ///< of the lanes of a vector
-        double converted = 0;
-    };
-
-    counts count(panel_plan& made) const {
-        counts of;
-        of.panels = double(panels_of(made, nest_, made.outputs)) * double(panels_of(made, nest_, made.sums));
+    /// Notes which tensors are copied besides: those that products would read in parts of many cache lines.
+    void choose_copies(panel_plan& made) const {
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
-            const double elements = visits(made, slot) * double(elements_of(made, slot));
             const bool in_lanes = nest_.of(made.along)[slot] != 0;
             const auto [run, is_whole] = stretch_of(made, slot);
-            const bool is_part = run < line_ && !is_whole;
             const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole;
-            const double times = slot == z_slot && adds_ ? 2 : 1;
-            const double latency = bytes_of(slot) > 1e6 ? 3 : 1;  // of memory, in those of the second-level cache
-            const bool is_broadcast = !in_lanes && slot != z_slot;
             const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
-            const bool is_scattered = is_broadcast && is_apart && elements_of(made, slot) >= 4096;
+            const bool is_scattered = !in_lanes && slot != z_slot && is_apart && elements_of(made, slot) >= 4096;
             made.packs[slot] =
                 made.packs[slot] || is_scattered || (in_lanes && is_far && made.lanes != lane_role::columns);
-            if (made.packs[slot]) {
-                if (slot == z_slot && !in_lanes) {
-                    continue;
-                }
-                const double rows = made.lanes == lane_role::columns ? 1 : 1.4;  // of points, or of terms
-                const bool is_along = contiguous_[slot] == made.along && made.lanes != lane_role::columns;
-                (is_along         ? of.along
-                 : slot == z_slot ? of.written
-                                  : of.transposed) += (is_along ? 1 : rows) * times * elements;
-                of.far_lines += is_far && !is_along ? times * elements / double(line_) : 0;
-                of.runs += is_along ? times * elements / double(made.block[made.along]) : 0;
-                of.lines += is_part ? latency * times * elements / double(run) : 0;
-                of.converted += (converts_[slot] ? elements : 0) + (is_complex_ ? 6 * elements : 0);
-            } else if (bytes_of(slot) > 32768) {
-                of.read_lines += is_part ? latency * elements / double(run) : 0;
-                of.far_lines += is_far ? 2.5 * elements / double(line_) : 0;
-            }
         }
-        const auto up = [](index size, index unit) { return (size + unit - 1) / unit; };
-        const bool is_columns = made.lanes == lane_role::columns;
-        const bool is_terms = made.lanes == lane_role::terms;
-        const product_index rows = made.swapped && is_columns ? product_index::n : product_index::m;
-        const index vectors = up(made.block[made.along], lanes_of(made.lanes));
-        const index points = made.points == panel_plan::none ? 1 : made.block[made.points];
-        const double units = double(made.lanes == lane_role::points ? vectors : points);
-        const bool has_pairs =
-            is_columns && vectors == 1 && points > 1 && nest_.of(made.points)[made.swapped ? y_slot : x_slot] == 0;
-        of.tiles = of.panels * units * (has_pairs ? 0.5 : 1) * double(up(size_of(made, rows), 4)) *
-                   double(up(is_columns ? vectors : size_of(made, product_index::n), 2));
-        of.tiles *= is_complex_ && !is_columns ? 2 : 1;
-        of.multiply_adds =
-            of.tiles * (is_complex_ ? 16 : 8) * double(size_of(made, product_index::k) * (is_terms ? vectors : 1));
-        if (is_terms) {
-            of.sums = double(panels_of(made, nest_, made.outputs) * size_of(made, product_index::m) *
-                             size_of(made, product_index::n));
-        }
-        return of;
-    }
-
-    void estimate(panel_plan& made) const {
-        const counts of = count(made);
-        const double wide = bytes_ == 4 ? 1 : bytes_ == 8 ? 1.3 : 2;
-        const double copies = 0.55 * of.transposed + 0.7 * of.written + 0.15 * of.along;
-        const double lines = 1.5 * of.lines + 0.5 * of.read_lines + 2 * of.far_lines;
-        made.nanoseconds = 150 * of.panels + 17 * of.tiles + multiply_add_ * of.multiply_adds + wide * copies +
-                           18 * of.runs + lines + 20 * of.sums + 0.15 * of.converted;
     }
 
     const loop_nest& nest_;
+    element_type type_;
+    const element_type (&operands_)[2];
     index bytes_;
-    bool adds_;
     bool is_complex_ = false;
     index line_;
-    double multiply_add_;  ///< nanoseconds of a vector of them
     bool converts_[3] = {};
     std::size_t contiguous_[3];  ///< the loop along which a tensor is contiguous
 };
 
 EINPARALLEL_INLINE panel_plan cheapest_panels(const loop_nest& nest, element_type type,
-                                              const element_type (&operands)[2], write_mode mode) {
-    return panel_choice(nest, type, operands, mode).best();
+                                              const element_type (&operands)[2]) {
+    return panel_choice(nest, type, operands).best();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

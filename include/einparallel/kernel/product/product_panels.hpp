@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    static constexpr index narrowest = index(16 / sizeof(T));  // columns that small_product needs
+    static constexpr index narrowest = index(16 / sizeof(T));  // columns that small_product needs without masks
 
     class worker {
     public:
@@ -62,7 +62,7 @@ private:
                 const bool rest = go_to(plan.sums, sum, from) || is_rest;
                 const index along = extents_[plan.along];
                 const bool pads =
-                    plan.lanes == lane_role::columns &&
+                    plan.lanes == lane_role::columns && !has_masks(best_instruction_set()) &&
                     (along < narrowest || (adds && along % narrowest != 0 &&
                                            along * index(sizeof(T)) > 2 * vector_bytes(best_instruction_set())));
                 panel_shape<T>& shape = shape_of(rest || pads, adds);
