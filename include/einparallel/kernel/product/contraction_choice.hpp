@@ -104,7 +104,13 @@ private:
         }
         constexpr double shortest = 8000;  // nanoseconds: below, planning takes as long as it saves
         made.nanoseconds = nanoseconds(made);
-        if (made.nanoseconds < shortest) {
+        // Where each element of a matrix is read once, all ways wait for memory.
+        const bool reads_once = type_.kind == 'f' && !converts_ && std::min(made.m, made.n) == 1 &&
+                                (made.way == contraction_way::dots || has_long_rows());
+        // Small products need no plan, unless they would wait for parts of cache lines.
+        const bool is_small = made.way == contraction_way::small_products && has_small_columns() && !converts_ &&
+                              product_lines() < made.nanoseconds / 2;
+        if (made.nanoseconds < shortest || reads_once || is_small) {
             return;
         }
         panel_plan found = cheapest_panels(nest_, type_, operands_);
