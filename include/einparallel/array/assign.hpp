@@ -166,9 +166,10 @@ void execute_typed(const strided_block& output, const E& right, growth grow) {
         std::array<strided_block, operands + 1> blocks{strided_block(output, Statement::left_labels)};
         strided_block* next = &blocks[1];
         Out scale = Out(1);
-        for_each_factor(right, scale, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& factor, auto /*conjugated*/) {
-            *next++ = {handle_of(factor.operand), Statement::ids::template ids<Labels>};
-        });
+        for_each_factor(right, scale,
+                        [&]<class Operand, class Labels>(const leaf<Operand, Labels>& factor, auto /*conjugated*/) {
+                            *next++ = {handle_of(factor.operand), Statement::ids::template ids<Labels>};
+                        });
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }

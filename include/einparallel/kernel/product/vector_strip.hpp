@@ -221,7 +221,7 @@ private:
     /// Rows of the tallest strips: of one vector, or of several.
     template <small_vectors Holds>
     static constexpr int tallest(bool is_alone) {
-        return EINPARALLEL_DETAIL_ROWS < 6 || Holds == small_vectors::pairs ? 4
+        return Holds == small_vectors::pairs || EINPARALLEL_DETAIL_ROWS < 6 ? 4
                : is_alone && Holds == small_vectors::columns                ? 8
                                                                             : 6;
     }

@@ -90,9 +90,8 @@ inline constexpr bool divides_by_scale = (std::is_floating_point_v<T> || is_comp
 template <class Statement, class Whole, class T, class A, class Value, class Number, bool Conjugated>
 struct factors<Statement, Whole, T, join_node<over, A, constant<Value, Number>>, Conjugated>
     : factors<Statement, Whole, T, A, Conjugated> {
-    static constexpr std::size_t count = divides_by_scale<Statement, Whole, T, Value>
-                                             ? factors<Statement, Whole, T, A, Conjugated>::count
-                                             : unfit;
+    static constexpr std::size_t count =
+        divides_by_scale<Statement, Whole, T, Value> ? factors<Statement, Whole, T, A, Conjugated>::count : unfit;
 };
 template <class Statement, class Whole, class T, class A, bool Conjugated>
 struct factors<Statement, Whole, T, join_node<negate, A>, Conjugated> : factors<Statement, Whole, T, A, Conjugated> {};
@@ -147,7 +146,8 @@ T number_of(const constant<T, Number>& node) {
 /// multiplied into `scale`.
 template <bool Conjugated = false, class E, class T, class Visit>
 void for_each_factor(const E& node, T& /*scale*/, const Visit& visit) {
-    visit(node, std::bool_constant<Conjugated && is_complex<T>::value>());
+    constexpr bool is_conjugated = Conjugated && is_complex<T>::value;
+    visit(node, std::bool_constant<is_conjugated>());
 }
 template <bool Conjugated = false, class T, class Number, class Visit>
 void for_each_factor(const constant<T, Number>& node, T& scale, const Visit& /*visit*/) {
