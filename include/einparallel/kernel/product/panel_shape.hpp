@@ -110,11 +110,8 @@ public:
         a.allocate();
         b.allocate();
         c.allocate(false);
-        tables_.reset(new index[small_product<R>::tables_of(axes_)]);
-        product_.emplace(axes_, factor_, add, tables_.get(),
-                         !is_columns ? small_vectors::points
-                         : reals > 1 ? small_vectors::pairs
-                                     : small_vectors::columns);
+        tables_.reset(new index[product::tables_of(axes_)]);
+        product_.emplace(axes_, factor_, add, tables_.get(), !is_columns);
     }
 
     /// Computes the panel that begins at these elements.
@@ -156,6 +153,7 @@ public:
 
 private:
     static constexpr index reals = panel_matrix<T>::reals;
+    using product = small_product<R, (reals > 1 ? small_vectors::pairs : small_vectors::columns)>;
 
     static const R* packed(panel_matrix<T>& of, const void* memory, T scale) {
         if (!of.is_packed) {
@@ -221,7 +219,7 @@ private:
     index c_step_ = 0;
     gemm_axes axes_;
     std::unique_ptr<index[]> tables_;
-    std::optional<small_product<R>> product_;
+    std::optional<product> product_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -20,7 +20,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Products of one shape at different addresses.
-template <Element T>
+/// @tparam Columns  what vectors of columns hold
+template <Element T, small_vectors Columns = small_vectors::columns>
 class small_product {
 public:
     static constexpr index longest = 64;  ///< largest m, n and k
@@ -34,11 +35,10 @@ public:
     static constexpr std::size_t largest_tables = std::size_t(8 * longest);
 
     /// @param tables  uninitialised memory for tables_of(axes) numbers
-    /// @param holds  what vectors hold; where they hold points of a batch, columns are evenly apart
+    /// @param are_points  whether vectors hold points of a batch; columns are evenly apart then
     /// @param add  whether runs may add to C
     /// Axes, scale and tables must outlive this object.
-    small_product(const gemm_axes& axes, const T& scale, bool add, index* tables,
-                  small_vectors holds = small_vectors::columns)
+    small_product(const gemm_axes& axes, const T& scale, bool add, index* tables, bool are_points = false)
         : axes_(axes),
           scale_(scale),
           a_rows_(tables),
@@ -56,19 +56,15 @@ public:
             }
             small_ = {axes.m.size, n, axes.k.size, a_rows_, along_, c_rows_, &scale_};
             small_.is_even = are_even(small_);
-            if (holds == small_vectors::points) {
+            if (are_points) {
                 small_.b_column = n > 1 ? b_columns_[1] : 0;
                 small_.c_column = n > 1 ? c_columns_[1] : 0;
                 with_best_instructions([&](auto set) {
                     run_ =
                         &vector_strip<lane, set.value>::template small<vector_bytes(set.value), small_vectors::points>;
                 });
-            } else if (contiguous && holds == small_vectors::columns) {
-                choose<small_vectors::columns>(n, add);
-            } else if constexpr (std::is_floating_point_v<T>) {
-                if (contiguous) {
-                    choose<small_vectors::pairs>(n, add);
-                }
+            } else if (contiguous) {
+                choose(n, add);
             }
         }
     }
@@ -113,7 +109,6 @@ private:
 
     /// Chooses the shortest vectors that hold n columns where there are masks, else the widest that n columns fill,
     /// whether or not they are added to C.
-    template <small_vectors Holds>
     void choose(index n, bool adds) {
         const auto fits = [&](instruction_set set, index bytes) {
             const index lanes = bytes / element;
@@ -123,20 +118,20 @@ private:
 #if EINPARALLEL_DETAIL_X86
         if (supported(instruction_set::avx512)) {
             using code = vector_strip<lane, instruction_set::avx512>;
-            run_ = n * element <= 32 ? &code::template small<32, Holds> : &code::template small<64, Holds>;
+            run_ = n * element <= 32 ? &code::template small<32, Columns> : &code::template small<64, Columns>;
             return;
         }
         if (fits(instruction_set::avx2, 32)) {
-            run_ = &vector_strip<lane, instruction_set::avx2>::template small<32, Holds>;
+            run_ = &vector_strip<lane, instruction_set::avx2>::template small<32, Columns>;
             return;
         }
         if (fits(instruction_set::avx2, 16) && n * element <= 32) {
-            run_ = &vector_strip<lane, instruction_set::avx2>::template small<16, Holds>;
+            run_ = &vector_strip<lane, instruction_set::avx2>::template small<16, Columns>;
             return;
         }
 #endif
         if (fits(instruction_set::baseline, 16)) {
-            run_ = &vector_strip<lane, instruction_set::baseline>::template small<16, Holds>;
+            run_ = &vector_strip<lane, instruction_set::baseline>::template small<16, Columns>;
         }
     }
 

@@ -208,14 +208,43 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
+    using kernel = void (*)(const small_call&, const strip_call&);
+    struct piece {
+        kernel compute;
+        strip_call call;
+    };
+
+    /// Cuts rows into the tallest strips of `high`, and then lower ones. Never inlined: it would be code to compile.
+    /// @return how many pieces there are
+    [[gnu::noinline]] static index cut(const small_call& call, const strip_call& columns, index top, index rows,
+                                       std::span<const index> high, const kernel* kernels, piece* pieces, index count) {
+        for (index row = top; row < top + rows;) {
+            std::size_t position = high.size() - 1;
+            while (high[position] > top + rows - row) {
+                --position;
+            }
+            const index whole = (top + rows - row) / high[position] * high[position];
+            piece& made = pieces[count++] = {kernels[position], columns};
+            made.call.a_rows = call.a_rows + row;
+            made.call.c_rows = call.c_rows + row;
+            made.call.high = whole;
+            if (call.is_even) {
+                made.call.a += call.a_rows[row] + call.along[0].a;
+                made.call.b += call.along[0].b;
+                made.call.c += call.c_rows[row];
+            }
+            row += whole;
+        }
+        return count;
+    }
+
     /// Strips of these numbers of rows, the lowest first.
     template <int... Rows>
     struct heights {
         static constexpr index rows[] = {Rows...};
 
         template <int Vectors, index Bytes, small_vectors Holds, bool Even>
-        static constexpr void (*strips[])(const small_call&,
-                                          const strip_call&) = {&strip<Rows, Vectors, Bytes, Holds, Even>...};
+        static constexpr kernel strips[] = {&strip<Rows, Vectors, Bytes, Holds, Even>...};
     };
 
     /// Rows of the tallest strips: of one vector, or of several.
@@ -238,13 +267,13 @@ private:
 #else
         constexpr bool masks = false;
 #endif
-        // Each height is code to compile. All of them pay for columns of small products, and where there are masks.
+        // Each height is code to compile: more of them pay for columns where there are masks.
         using few = std::conditional_t<most == 4, heights<1, 2, 4>, heights<1, 2, 4, most> >;
         constexpr bool all = masks && Holds == small_vectors::columns;
         using of_pairs = std::conditional_t<all && Bytes == 64, heights<1, 2, 3, 4, 5, 6>, few>;
-        using uneven = heights<1, 2, 4>;
-        using of_one = std::conditional_t<all, heights<1, 2, 3, 4, 5, 6, 7, 8>,
-                                          std::conditional_t<most_alone == 8, heights<1, 2, 4, 8>, few> >;
+        using of_one = std::conditional_t<all, heights<1, 2, 3, 4, 5, 6, 8>,
+                                          std::conditional_t<most_alone == 8, heights<1, 4, 8>, few> >;
+        using uneven = std::conditional_t<are_points, heights<1, 2, 4>, heights<1, 4> >;
         constexpr index full = Bytes / index(sizeof(T));
         const bool apart = are_points || call.apart;
         const index wide = apart ? 1 : full;
@@ -263,10 +292,7 @@ private:
         const index band = call.ahead > 0 && call.n > 2 * wide ? 6 : call.m;
         for (index top = 0; top < call.m; top += band) {
             const index rows = std::min(band, call.m - top);
-            struct {
-                void (*kernel)(const small_call&, const strip_call&);
-                strip_call call;
-            } pieces[12];
+            piece pieces[12];
             index count = 0;
             for (index first = 0; first < call.n;) {
                 const index left = call.n - first;
@@ -290,27 +316,8 @@ private:
                 own.first = lanes_in(apart && call.width > 0 ? call.width : full);
                 own.last = apart ? own.first : lanes_in(std::min(full, left - (vectors - 1) * wide));
                 first += own.groups * vectors * wide;
-                const auto add_pieces = [&](std::span<const index> high, const auto& kernels) {
-                    for (index row = top; row < top + rows;) {
-                        const index remaining = top + rows - row;
-                        std::size_t position = high.size() - 1;
-                        while (high[position] > remaining) {
-                            --position;
-                        }
-                        const index whole = remaining / high[position] * high[position];
-                        auto& piece = pieces[count++];
-                        piece.kernel = kernels[position];
-                        piece.call = own;
-                        piece.call.a_rows = call.a_rows + row;
-                        piece.call.c_rows = call.c_rows + row;
-                        piece.call.high = whole;
-                        if (call.is_even) {
-                            piece.call.a += call.a_rows[row] + call.along[0].a;
-                            piece.call.b += call.along[0].b;
-                            piece.call.c += call.c_rows[row];
-                        }
-                        row += whole;
-                    }
+                const auto add_pieces = [&](std::span<const index> high, const kernel* kernels) {
+                    count = cut(call, own, top, rows, high, kernels, pieces, count);
                 };
                 if (!call.is_even) {
                     vectors == 2 ? add_pieces(uneven::rows, uneven::template strips<2, Bytes, Holds, false>)
@@ -319,17 +326,17 @@ private:
                     add_pieces(of_one::rows, of_one::template strips<1, Bytes, Holds, true>);
                 } else {
                     vectors == 2 ? add_pieces(of_pairs::rows, of_pairs::template strips<2, Bytes, Holds, true>)
-                                 : add_pieces(few::rows, few::template strips<most_wide, Bytes, Holds, true>);
+                                 : add_pieces(of_pairs::rows, of_pairs::template strips<most_wide, Bytes, Holds, true>);
                 }
             }
             for (index point = 0; point < call.points; point += together) {
                 for (index each = 0; each < count; ++each) {
-                    strip_call& piece = pieces[each].call;
-                    piece.points = std::min(together, call.points - point);
-                    pieces[each].kernel(call, piece);
-                    piece.a += together * call.a_point;
-                    piece.b += together * call.b_point;
-                    piece.c += together * call.c_point;
+                    strip_call& own = pieces[each].call;
+                    own.points = std::min(together, call.points - point);
+                    pieces[each].compute(call, own);
+                    own.a += together * call.a_point;
+                    own.b += together * call.b_point;
+                    own.c += together * call.c_point;
                 }
             }
         }
