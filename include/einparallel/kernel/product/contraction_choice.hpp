@@ -103,13 +103,16 @@ private:
             return;
         }
         constexpr double shortest = 8000;  // nanoseconds: below, planning takes as long as it saves
-        made.nanoseconds = nanoseconds(made);
+        const bool are_products =
+            made.way == contraction_way::small_products || made.way == contraction_way::packed_product;
+        const double lines = are_products ? product_lines() : 0;
+        made.nanoseconds = lines + nanoseconds(made);
         // Where each element of a matrix is read once, all ways wait for memory.
         const bool reads_once = type_.kind == 'f' && !converts_ && std::min(made.m, made.n) == 1 &&
                                 (made.way == contraction_way::dots || has_long_rows());
         // Small products need no plan, unless they would wait for parts of cache lines.
         const bool is_small = made.way == contraction_way::small_products && has_small_columns() && !converts_ &&
-                              product_lines() < made.nanoseconds / 2;
+                              lines < made.nanoseconds / 2;
         if (made.nanoseconds < shortest || reads_once || is_small) {
             return;
         }
@@ -130,7 +133,8 @@ private:
         }
     }
 
-    /// An estimate of the ways that are not panels, on one thread, without what every way reads and writes once.
+    /// An estimate of the ways that are not panels, on one thread, without product_lines() and what every way reads and
+    /// writes once.
     double nanoseconds(const contraction_decision& made) const {
         const index m = axes_.m.size;  // rows and columns of the matrix products
         const index n = axes_.n.size;
@@ -145,12 +149,11 @@ private:
                 const double tiles = double(rounded_up(m, 6) / 6) * double(rounded_up(n, 2 * lanes) / (2 * lanes));
                 const double multiply_adds = (type_.kind == 'c' ? 48 : 12) * tiles * double(k);
                 const index written = is_contiguous(&gemm_axis::loop::second) ? n % (2 * lanes) : n;  // by elements
-                return product_lines() + count * (540 + 14 * tiles + one.multiply_add * multiply_adds +
-                                                  0.3 * double(m * k + k * n) + 0.5 * double(m * written));
+                return count * (540 + 14 * tiles + one.multiply_add * multiply_adds + 0.3 * double(m * k + k * n) +
+                                0.5 * double(m * written));
             }
             case contraction_way::small_products:
-                return product_lines() +
-                       count * (has_small_columns() && !converts_
+                return count * (has_small_columns() && !converts_
                                     ? double((m + 5) / 6) * double((n + 2 * lanes - 1) / (2 * lanes)) *
                                               (one.tile + one.step * double(k)) +
                                           one.multiply_add * double(m * k) * vectors + 4

@@ -3,11 +3,9 @@
 #include <einparallel/kernel/product/panel_cost.hpp>
 
 #include <einparallel/kernel/product/product_loops.hpp>
-#include <einparallel/kernel/simd/instruction_set.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -20,7 +18,7 @@ public:
             const element_type own = slot == z_slot ? type : operands[slot - 1];
             converts_[slot] = own != type;
             bytes_[slot] = index(own.bytes);
-            whole_[slot] = double(own.bytes) * elements(slot, nest.extents);
+            whole_[slot] = double(bytes_[slot] * elements_in(nest, slot, nest.extents));
             all_ += whole_[slot];
             visits_[slot] = visits(slot);
         }
@@ -38,7 +36,7 @@ public:
             const double line = whole_[slot] <= second_level ? 0 : all_ <= last_level ? 0.4 : 3.1;
             const double seen = visits_[slot] * of[slot].count;
             const double once = whole_[slot] / 64;
-            const double swept = visits_[slot] * elements(slot, plan_.block) * double(bytes_[slot]) / 64;
+            const double swept = visits_[slot] * double(elements_in(nest_, slot, plan_.block) * bytes_[slot]) / 64;
             const double fetched = std::min(seen, std::max(once, swept));
             const double runs = std::min(visits_[slot] * of[slot].runs, fetched);
             const bool stays = distance(slot, footprint) <= second_level;
@@ -55,9 +53,9 @@ public:
             if (!plan_.packs[slot] || (slot == z_slot && !in_lanes)) {
                 continue;
             }
-            const double copied = visits_[slot] * elements(slot, plan_.block);
+            const double copied = visits_[slot] * double(elements_in(nest_, slot, plan_.block));
             const double element = bytes_[z_slot] == 4 ? 0.3 : bytes_[z_slot] == 8 ? 0.4 : 0.8;
-            const std::size_t side_by_side = contiguous(slot);
+            const std::size_t side_by_side = contiguous_loop(nest_, slot);
             const std::size_t packed = in_lanes ? plan_.along : first_of_sum();
             const double run = side_by_side == panel_plan::none ? 1 : double(plan_.block[side_by_side]);
             const bool are_rows = side_by_side == packed && side_by_side != panel_plan::none;
@@ -76,9 +74,7 @@ public:
         const bool is_terms = plan_.lanes == lane_role::terms;
         const double panels =
             double(panels_of(plan_, nest_, plan_.outputs)) * double(panels_of(plan_, nest_, plan_.sums));
-        const index lanes =
-            vector_bytes(best_instruction_set()) / index(type_.bytes) * (is_complex() && !is_columns() ? 2 : 1);
-        const auto vectors = index(up(plan_.block[plan_.along], lanes));
+        const auto vectors = index(up(plan_.block[plan_.along], lanes_of(type_, plan_.lanes)));
         const index points = plan_.points == panel_plan::none ? 1 : plan_.block[plan_.points];
         const index reals = is_complex() && !is_columns() ? 2 : 1;
         const index m =
@@ -115,35 +111,23 @@ private:
     bool is_columns() const { return plan_.lanes == lane_role::columns; }
     bool is_complex() const { return type_.kind == 'c'; }
 
-    double elements(std::size_t slot, const auto& iterations) const {
-        double count = 1;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            count *= nest_.of(loop)[slot] != 0 ? double(iterations[loop]) : 1;
-        }
-        return count;
-    }
-
     lines lines_of(std::size_t slot) const {
-        const auto bytes_along = [&](std::size_t loop) { return std::abs(nest_.of(loop)[slot]) * bytes_[slot]; };
-        odometer::loop_list loops;  // those of the panel, innermost first
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (bytes_along(loop) != 0 && plan_.block[loop] > 1) {
-                loops.push_back(loop);
-                for (std::size_t at = loops.size() - 1; at > 0 && bytes_along(loops[at]) < bytes_along(loops[at - 1]);
-                     --at) {
-                    std::swap(loops[at], loops[at - 1]);
-                }
-            }
-        }
+        loop_nest panel = nest_;
+        panel.extents = plan_.block;
+        panel.sort_by(slot);
         lines of;
         index run = bytes_[slot];
         bool is_aliased = false;
-        for (const std::size_t loop : loops) {
-            const index move = bytes_along(loop);
+        for (std::size_t loop = panel.size(); loop-- > 0;) {
+            const index move = std::abs(panel.of(loop)[slot]) * bytes_[slot];
+            const index iterations = panel.extents[loop];
+            if (move == 0 || iterations == 1) {
+                continue;
+            }
             if (move <= std::max<index>(run, 63)) {
-                run += (plan_.block[loop] - 1) * move;
+                run += (iterations - 1) * move;
             } else {
-                of.runs *= double(plan_.block[loop]);
+                of.runs *= double(iterations);
                 is_aliased = is_aliased || move % 4096 == 0;
             }
         }
@@ -181,15 +165,6 @@ private:
             between = between > 0 ? between * panels : move > 0 && move < 64 ? footprint : 0;
         });
         return between;
-    }
-
-    std::size_t contiguous(std::size_t slot) const {
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (std::abs(nest_.of(loop)[slot]) == 1) {
-                return loop;
-            }
-        }
-        return panel_plan::none;
     }
 
     std::size_t first_of_sum() const {

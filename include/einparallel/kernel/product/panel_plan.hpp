@@ -58,6 +58,16 @@ EINPARALLEL_INLINE product_index role_of(const panel_plan& plan, const loop_nest
 /// How long this index is in a panel, without the loop in the lanes.
 EINPARALLEL_INLINE index size_of(const panel_plan& plan, const loop_nest& nest, product_index role);
 
+/// Points that a vector holds; a complex number in a column takes two lanes.
+EINPARALLEL_INLINE index lanes_of(element_type type, lane_role role);
+
+/// The loop along which the tensor of this slot is contiguous, or panel_plan::none.
+EINPARALLEL_INLINE std::size_t contiguous_loop(const loop_nest& nest, std::size_t slot);
+
+/// How many elements a tensor has in so many iterations of each loop.
+EINPARALLEL_INLINE index elements_in(const loop_nest& nest, std::size_t slot,
+                                     const small_vector<index, 12>& iterations);
+
 /// The cheapest plan for a product, by estimates from extents, strides and the caches. Its `lanes` are none where no
 /// loop can lie in lanes.
 /// @param type  element type of the products, an arithmetic type of vectors

@@ -41,6 +41,28 @@ EINPARALLEL_INLINE index size_of(const panel_plan& plan, const loop_nest& nest, 
     return size;
 }
 
+EINPARALLEL_INLINE index lanes_of(element_type type, lane_role role) {
+    const index reals = type.kind == 'c' && role != lane_role::columns ? 2 : 1;
+    return vector_bytes(best_instruction_set()) / index(type.bytes) * reals;
+}
+
+EINPARALLEL_INLINE std::size_t contiguous_loop(const loop_nest& nest, std::size_t slot) {
+    std::size_t found = panel_plan::none;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        found = std::abs(nest.of(loop)[slot]) == 1 ? loop : found;
+    }
+    return found;
+}
+
+EINPARALLEL_INLINE index elements_in(const loop_nest& nest, std::size_t slot,
+                                     const small_vector<index, 12>& iterations) {
+    index elements = 1;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        elements *= nest.of(loop)[slot] != 0 ? iterations[loop] : 1;
+    }
+    return elements;
+}
+
 /// Chooses a panel_plan.
 EINPARALLEL_INLINE class panel_choice {
 public:
@@ -51,10 +73,7 @@ public:
             converts_[slot] = operands[slot - 1] != type;
         }
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
-            contiguous_[slot] = panel_plan::none;
-            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-                contiguous_[slot] = std::abs(nest.of(loop)[slot]) == 1 ? loop : contiguous_[slot];
-            }
+            contiguous_[slot] = contiguous_loop(nest, slot);
         }
     }
 
@@ -95,11 +114,6 @@ private:
     static constexpr index deepest = 256;         ///< of k
     static constexpr index panel_bytes = 196608;  ///< of the three tensors: they stay in the second-level cache
 
-    /// Points that a vector holds; a complex number in a column takes two lanes.
-    index lanes_of(lane_role role) const {
-        return vector_bytes(best_instruction_set()) / bytes_ * (is_complex_ && role != lane_role::columns ? 2 : 1);
-    }
-
     panel_plan plan(lane_role role, std::size_t along, std::size_t points, double most) const {
         panel_plan made;
         made.lanes = role;
@@ -118,8 +132,8 @@ private:
         } else {
             const bool all =
                 (made.packs[x_slot] && made.packs[y_slot]) && (role == lane_role::terms || made.packs[z_slot]);
-            if (!all && !is_complex_ && nest_.extents[along] >= lanes_of(role)) {
-                made.unit = lanes_of(role);
+            if (!all && !is_complex_ && nest_.extents[along] >= lanes_of(type_, role)) {
+                made.unit = lanes_of(type_, role);
             } else {
                 made.packs[z_slot] = made.packs[x_slot] = made.packs[y_slot] = true;
             }
@@ -130,13 +144,6 @@ private:
         return made;
     }
 
-    index elements_of(const panel_plan& made, std::size_t slot) const {
-        index elements = 1;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            elements *= nest_.of(loop)[slot] != 0 ? made.block[loop] : 1;
-        }
-        return elements;
-    }
     /// Makes a panel longer along a loop, as far as `most` and the caches allow.
     void grow(panel_plan& made, std::size_t loop, index most) const {
         index& own = made.block[loop];
@@ -145,7 +152,7 @@ private:
         index fixed = 0;
         index moving = 0;
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
-            (nest_.of(loop)[slot] != 0 ? moving : fixed) += elements_of(made, slot);
+            (nest_.of(loop)[slot] != 0 ? moving : fixed) += elements_in(nest_, slot, made.block);
         }
         const index room = (panel_bytes / bytes_ - fixed) / std::max<index>(moving / before, 1);
         own = std::clamp(std::min(most, room), before, extent);
@@ -157,7 +164,7 @@ private:
 
     void choose_block(panel_plan& made) const {
         made.block.resize(nest_.size(), 1);
-        const index least = (made.lanes == lane_role::terms ? 16 : 2) * lanes_of(made.lanes);
+        const index least = (made.lanes == lane_role::terms ? 16 : 2) * lanes_of(type_, made.lanes);
         made.block[made.along] = std::min(nest_.extents[made.along], least);
         const auto in_panel = [&](std::size_t loop) {
             return loop == made.points || role_of(made, nest_, loop) != product_index::batch;
@@ -191,7 +198,7 @@ private:
         grow(made, made.along, nest_.extents[made.along]);
         index& along = made.block[made.along];
         if (along < nest_.extents[made.along] || along % made.unit != 0) {
-            const index lanes = lanes_of(made.lanes);
+            const index lanes = lanes_of(type_, made.lanes);
             along = std::min(std::max<index>(along / lanes, 1) * lanes, nest_.extents[made.along]);
         }
         if (made.points != panel_plan::none) {
@@ -233,13 +240,7 @@ private:
         return found;
     }
 
-    double bytes_of(std::size_t slot) const {
-        double size = double(bytes_);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            size *= nest_.of(loop)[slot] != 0 ? double(nest_.extents[loop]) : 1;
-        }
-        return size;
-    }
+    double bytes_of(std::size_t slot) const { return double(bytes_ * elements_in(nest_, slot, nest_.extents)); }
 
     /// Notes which tensors are copied besides: those that products would read in parts of many cache lines.
     void choose_copies(panel_plan& made) const {
@@ -248,7 +249,8 @@ private:
             const auto [run, is_whole] = stretch_of(made, slot);
             const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole;
             const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
-            const bool is_scattered = !in_lanes && slot != z_slot && is_apart && elements_of(made, slot) >= 4096;
+            const bool is_scattered =
+                !in_lanes && slot != z_slot && is_apart && elements_in(nest_, slot, made.block) >= 4096;
             made.packs[slot] =
                 made.packs[slot] || is_scattered || (in_lanes && is_far && made.lanes != lane_role::columns);
         }

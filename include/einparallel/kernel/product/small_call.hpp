@@ -50,7 +50,7 @@ struct strip_of {
     const T* a;
     const T* b;
     T* c;
-    const index* a_rows;  ///< offsets of rows, where they are not evenly apart
+    const index* a_rows;  ///< offsets of its rows; where they are evenly apart, a and c begin with the first one
     const index* c_rows;
     index high;       ///< rows
     index asked;      ///< bytes of each row ahead that are prefetched in a group
@@ -61,8 +61,8 @@ struct strip_of {
     index points;
     index last_of_b;  ///< from the first vector to the last one
     index last_of_c;
-    unsigned short first;  ///< lanes of the last vector, and of the vectors before it
-    unsigned short last;
+    unsigned short first;  ///< lanes of the vectors before the last one, as bits
+    unsigned short last;   ///< … of the last vector
     bool add;
 };
 

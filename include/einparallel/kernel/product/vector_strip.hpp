@@ -43,7 +43,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    using lane = typename lane_of<T>::type;
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
     template <index Bytes>
     using some_lanes = typename vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET>::template some_lanes<Bytes>;
@@ -262,11 +261,7 @@ private:
         constexpr int most = tallest<Holds>(false);
         constexpr int most_alone = tallest<Holds>(true);
         constexpr int most_wide = are_points && Bytes == 64 ? 4 : 2;
-#if defined(EINPARALLEL_DETAIL_MASKS)
-        constexpr bool masks = !are_points;
-#else
-        constexpr bool masks = false;
-#endif
+        constexpr bool masks = has_masks(instruction_set::EINPARALLEL_DETAIL_SET) && !are_points;
         // Each height is code to compile: more of them pay for columns where there are masks.
         using few = std::conditional_t<most == 4, heights<1, 2, 4>, heights<1, 2, 4, most> >;
         constexpr bool all = masks && Holds == small_vectors::columns;
