@@ -4,7 +4,12 @@
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
 
+#include <doctest/doctest.h>
+
+#include <random>
 #include <vector>
 
 namespace kernel_test {
@@ -18,6 +23,41 @@ inline std::vector<einparallel::detail::instruction_set> sets_here() {
         }
     }
     return sets;
+}
+
+/// Calls check.template operator()<Set>() for every set of this processor.
+template <class Check>
+void with_each_set(Check&& check) {
+    for (const einparallel::detail::instruction_set set : sets_here()) {
+        CAPTURE(name_of(set));
+        if (set == einparallel::detail::instruction_set::baseline) {
+            check.template operator()<einparallel::detail::instruction_set::baseline>();
+        }
+#if EINPARALLEL_DETAIL_X86
+        if (set == einparallel::detail::instruction_set::avx2) {
+            check.template operator()<einparallel::detail::instruction_set::avx2>();
+        }
+        if (set == einparallel::detail::instruction_set::avx512) {
+            check.template operator()<einparallel::detail::instruction_set::avx512>();
+        }
+#endif
+    }
+}
+
+inline einparallel::index pick(std::mt19937& random, einparallel::index low, einparallel::index high) {
+    return std::uniform_int_distribution<einparallel::index>(low, high)(random);
+}
+
+/// An integer from -4 to 4, or a complex number of two.
+template <class T>
+T small_integer(std::mt19937& random) {
+    const auto value = static_cast<int>(pick(random, -4, 4));
+    if constexpr (einparallel::detail::is_complex<T>::value) {
+        using real = typename T::value_type;
+        return {static_cast<real>(value), static_cast<real>(pick(random, -4, 4))};
+    } else {
+        return static_cast<T>(value);
+    }
 }
 
 /// C(m, n) (+)= scale · Σ_k A(m, k) · B(k, n).

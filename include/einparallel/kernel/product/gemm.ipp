@@ -117,7 +117,6 @@ public:
                     // Multiplies some rows of A, which stay in the first-level cache, with all columns.
                     small_call some{m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context};
                     some.b_gap = b_panels.step / index(kernel_.b_element) - kernel_.columns;
-                    some.ahead = along_rows_ ? rows_ahead : 0;
                     some.is_even = are_even(some);
                     kernel_.run_in_place(some, a, packed_b, c, add);
                     report(batch_.nest.hook, m.count * n.count * k.count);
@@ -136,7 +135,6 @@ public:
 
 private:
     static constexpr index rows_in_place = 6;
-    static constexpr index rows_ahead = 18;  ///< rows of A are prefetched this many rows before they are read
 
     thread_grid best_grid(index threads) const {
         return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns);

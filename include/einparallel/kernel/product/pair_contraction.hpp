@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -61,6 +62,11 @@ public:
                 tables = own_tables_.get();
             }
             small_.emplace(axes, scale_, adds(), tables);
+            constexpr index near = 1 << 24;  // bytes
+            const auto [m, n, k] = std::tuple(decision.m, decision.n, decision.k);
+            if (decision.batch * (m * k + k * n + m * n) * index(sizeof(T)) > near) {
+                small_->comes_from_far();
+            }
         }
     }
 

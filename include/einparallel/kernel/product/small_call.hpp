@@ -32,8 +32,8 @@ struct small_call {
     const index* c_rows = nullptr;
     const void* scale = nullptr;  ///< one number of the elements' type
     index b_gap = 0;              ///< elements between two vectors of columns of B and the next two
-    index ahead = 0;              ///< contiguous rows of A are prefetched this many rows before they are read; 0: never
     bool is_even = false;         ///< are_even(), which looks at all tables
+    bool is_far = false;          ///< elements come from memory: they are read and written in their order
     index points = 1;
     index a_point = 0;  ///< elements from one point to the next
     index b_point = 0;
@@ -43,39 +43,6 @@ struct small_call {
     bool apart = false;  ///< each column is a vector, where vectors hold columns: those of one point of several
     index width = 0;     ///< lanes of such a vector that are used; 0: all
 };
-
-/// A part of a small_call: some rows, and some columns as vectors.
-template <class T>
-struct strip_of {
-    const T* a;
-    const T* b;
-    T* c;
-    const index* a_rows;  ///< offsets of its rows; where they are evenly apart, a and c begin with the first one
-    const index* c_rows;
-    index high;       ///< rows
-    index asked;      ///< bytes of each row ahead that are prefetched in a group
-    index asks_from;  ///< … by the first group
-    index groups;     ///< of Vectors vectors of columns
-    index next_b;     ///< from one group to the next
-    index next_c;
-    index points;
-    index last_of_b;  ///< from the first vector to the last one
-    index last_of_c;
-    unsigned short first;  ///< lanes of the vectors before the last one, as bits
-    unsigned short last;   ///< … of the last vector
-    bool add;
-};
-
-/// Prefetches rows of so many bytes, `apart` bytes apart: processors fetch ahead along few stretches of memory. Never
-/// inlined: many vector kernels call it.
-[[gnu::noinline]] inline void ask_for(const char* row, index count, index apart, index bytes) {
-    for (; count > 0; --count, row += apart) {
-        for (index at = 0; at < bytes; at += 64) {
-            __builtin_prefetch(row + at);
-        }
-    }
-    __asm__ volatile("");  // else calls are dropped: it has no effect
-}
 
 /// True where rows are evenly apart in both of their matrices, and steps too. Never inlined: it is called once for many
 /// rows.

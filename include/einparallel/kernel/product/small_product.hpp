@@ -69,6 +69,9 @@ public:
         }
     }
 
+    /// Notes that the products at all points together read and write more than caches near the processor hold.
+    void comes_from_far() { small_.is_far = true; }
+
     /// Computes the products at `points` points. From one point to the next, A, B and C move by these steps, in
     /// elements. C is not read unless `add`.
     void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step, bool add) const {

@@ -7,6 +7,7 @@
 #define EINPARALLEL_DETAIL_VECTOR_STRIP
 
 #include <einparallel/kernel/product/small_call.hpp>
+#include <einparallel/kernel/product/strip_cut.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
@@ -79,19 +80,22 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         const index b_column = call.b_column;
         const index c_column = call.c_column;
         const index depth = call.k;
-        const index high = own.high;
         const bool add = own.add;
         const index* const a_rows = own.a_rows;
         const index* const c_rows = own.c_rows;
-        const index points = own.points;
-        for (index group = 0; group < own.groups; ++group) {
-            const T* a = own.a;
-            const T* b = own.b + group * own.next_b;
-            T* c = own.c + group * own.next_c;
-            for (index point = points; point > 0; --point) {
-                const char* row_of_a = reinterpret_cast<const char*>(a);
-                char* row_of_c = reinterpret_cast<char*>(c);
-                for (index row = 0; row < high; row += Rows) {
+        // Processors fetch ahead along few stretches of memory: each step asks for bytes of the rows ahead.
+        constexpr bool asks = Even && Holds == small_vectors::columns && Rows * Vectors >= 4;
+        const index by_ahead = own.by_ahead;
+        const strip_loop inner = own.inner;
+        const strip_loop outer = own.outer;
+        const strip_loop around = own.around;
+        const char* row_of_a = reinterpret_cast<const char*>(own.a);
+        const char* first_of_b = reinterpret_cast<const char*>(own.b);
+        char* row_of_c = reinterpret_cast<char*>(own.c);
+        const char* soon = row_of_a + own.ahead;
+        for (index point = around.count; point > 0; --point) {
+            for (index middle = outer.count; middle > 0; --middle) {
+                for (index number_inside = 0; number_inside < inner.count; ++number_inside) {
                     lane_vector sums[Rows][Vectors];
                     EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < Rows; ++each) {
                         EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
@@ -100,7 +104,7 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     }
                     const char* from[pointers];
                     EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < pointers; ++each) {
-                        from[each] = row_of_a + (Even ? 4 * each * a_row : a_rows[row + each] * size);
+                        from[each] = row_of_a + (Even ? 4 * each * a_row : a_rows[number_inside * Rows + each] * size);
                         __asm__("" : "+r"(from[each]));
                     }
                     index at = 0;
@@ -108,12 +112,18 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                         return reinterpret_cast<const T*>(Even ? from[each / 4] + each % 4 * a_row
                                                                : from[each % pointers] + at);
                     };
-                    const T* row_of_b = b;
+                    const T* row_of_b = reinterpret_cast<const T*>(first_of_b);
                     const small_step* next = call.along;
+                    const char* ahead = soon;
                     EINPARALLEL_DETAIL_TWO_STEPS for (index step = depth; step > 0; --step) {
+                        if constexpr (asks) {
+                            __builtin_prefetch(ahead);
+                            ahead += by_ahead;
+                            __asm__("" : "+r"(ahead));
+                        }
                         if constexpr (!Even) {
                             at = next->a * size;
-                            row_of_b = b + next->b;
+                            row_of_b = reinterpret_cast<const T*>(first_of_b) + next->b;
                             ++next;
                         }
                         lane_vector right[Vectors];
@@ -151,10 +161,6 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                             __asm__("" : "+r"(row_of_b));
                         }
                     }
-                    if (Even && own.asked > 0) {
-                        ask_for(row_of_a + call.ahead * a_row + own.asks_from + group * own.asked, Rows, a_row,
-                                own.asked);
-                    }
                     if (scales) {
                         EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < Rows; ++each) {
                             EINPARALLEL_DETAIL_UNROLL for (int number = 0; number < Vectors; ++number) {
@@ -164,7 +170,8 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     }
                     char* written = row_of_c;
                     EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < Rows; ++each) {
-                        T* const into = reinterpret_cast<T*>(written + (Even ? 0 : c_rows[row + each] * size));
+                        T* const into =
+                            reinterpret_cast<T*>(written + (Even ? 0 : c_rows[number_inside * Rows + each] * size));
                         written += Even ? c_row : 0;
                         __asm__("" : "+r"(written));
                         if (add) {  // all are read before any is written: the last vector may overlap
@@ -178,13 +185,20 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                                               lanes_of(number));
                         }
                     }
-                    row_of_a += Even ? Rows * a_row : 0;
-                    row_of_c = written;
+                    row_of_a += inner.a;
+                    first_of_b += inner.b;
+                    row_of_c += inner.c;
+                    soon += inner.ahead;
                 }
-                a += call.a_point;
-                b += call.b_point;
-                c += call.c_point;
+                row_of_a += outer.a;
+                first_of_b += outer.b;
+                row_of_c += outer.c;
+                soon += outer.ahead;
             }
+            row_of_a += around.a;
+            first_of_b += around.b;
+            row_of_c += around.c;
+            soon += around.ahead;
         }
     }
 
@@ -207,35 +221,8 @@ struct vector_strip<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    using kernel = void (*)(const small_call&, const strip_call&);
-    struct piece {
-        kernel compute;
-        strip_call call;
-    };
-
-    /// Cuts rows into the tallest strips of `high`, and then lower ones. Never inlined: it would be code to compile.
-    /// @return how many pieces there are
-    [[gnu::noinline]] static index cut(const small_call& call, const strip_call& columns, index top, index rows,
-                                       std::span<const index> high, const kernel* kernels, piece* pieces, index count) {
-        for (index row = top; row < top + rows;) {
-            std::size_t position = high.size() - 1;
-            while (high[position] > top + rows - row) {
-                --position;
-            }
-            const index whole = (top + rows - row) / high[position] * high[position];
-            piece& made = pieces[count++] = {kernels[position], columns};
-            made.call.a_rows = call.a_rows + row;
-            made.call.c_rows = call.c_rows + row;
-            made.call.high = whole;
-            if (call.is_even) {
-                made.call.a += call.a_rows[row] + call.along[0].a;
-                made.call.b += call.along[0].b;
-                made.call.c += call.c_rows[row];
-            }
-            row += whole;
-        }
-        return count;
-    }
+    using piece = strip_piece<T>;
+    using kernel = typename piece::kernel;
 
     /// Strips of these numbers of rows, the lowest first.
     template <int... Rows>
@@ -280,11 +267,11 @@ private:
         constexpr index most_together = 16384 / index(sizeof(T));
         const index elements = (call.m * call.k + (call.k + call.m) * call.n) * (are_points ? lanes : 1);
         const bool is_alone = call.m <= (call.n <= wide ? most_alone : most) && call.n <= 2 * wide;
-        const index together = is_alone ? call.points : std::max<index>(most_together / elements, 1);
+        const index together = is_alone ? call.points : call.is_far ? 1 : std::max<index>(most_together / elements, 1);
         const index groups = (call.n + 2 * wide - 1) / (2 * wide);
-        const index asked = call.ahead > 0 ? (call.k * index(sizeof(T)) / groups + 63) / 64 * 64 : 0;
+        const auto [asked, ahead] = asks_of(call, groups, sizeof(T));
         // Rows whose last columns follow while the others are still in the cache.
-        const index band = call.ahead > 0 && call.n > 2 * wide ? 6 : call.m;
+        const index band = asked == 0 || call.n <= 2 * wide || call.n % (2 * wide) == 0 ? call.m : 24;
         for (index top = 0; top < call.m; top += band) {
             const index rows = std::min(band, call.m - top);
             piece pieces[12];
@@ -301,8 +288,10 @@ private:
                 own.b = b + column * b_column + (apart ? 0 : column / (2 * wide) * call.b_gap);
                 own.c = c + column * c_column;
                 own.add = add;
+                own.by_rows = call.is_even && (asked > 0 || call.is_far);
                 own.asked = asked;
-                own.asks_from = first / (2 * wide) * asked;
+                own.asks_from = first / (2 * wide);
+                own.ahead = ahead;
                 own.groups = std::max<index>(left / (vectors * wide), 1);
                 own.next_b = vectors * wide * b_column + (apart ? 0 : call.b_gap);
                 own.next_c = vectors * wide * c_column;
@@ -312,7 +301,10 @@ private:
                 own.last = apart ? own.first : lanes_in(std::min(full, left - (vectors - 1) * wide));
                 first += own.groups * vectors * wide;
                 const auto add_pieces = [&](std::span<const index> high, const kernel* kernels) {
-                    count = cut(call, own, top, rows, high, kernels, pieces, count);
+                    while (asked > 0 && vectors == 1 && high.back() > 4) {  // few rows at once come from memory faster
+                        high = high.first(high.size() - 1);
+                    }
+                    count = cut_rows(call, own, top, rows, high, kernels, pieces, count);
                 };
                 if (!call.is_even) {
                     vectors == 2 ? add_pieces(uneven::rows, uneven::template strips<2, Bytes, Holds, false>)
@@ -327,7 +319,7 @@ private:
             for (index point = 0; point < call.points; point += together) {
                 for (index each = 0; each < count; ++each) {
                     strip_call& own = pieces[each].call;
-                    own.points = std::min(together, call.points - point);
+                    own.take_points(std::min(together, call.points - point));
                     pieces[each].compute(call, own);
                     own.a += together * call.a_point;
                     own.b += together * call.b_point;
