@@ -38,6 +38,7 @@ public:
 
     index moves = 0;  ///< elements from one point to the next, where they lie
     index step = 0;   ///< elements from one unit (a point, or a vector of points) to the next, as products read them
+    index real_step = 0;  ///< … in packed memory: real numbers
     bool is_packed = false;
     index row = 1;        ///< elements of a row in packed memory
     index size = 0;       ///< elements of packed memory
@@ -54,8 +55,10 @@ public:
         unit_ = unit;
         layout_ = reals == 1 ? real_layout::as_it_is : layout;
         points_ = moves == 0 && unit == 1 ? 1 : points;
-        // Rows of points: lest all fall into the same sets of a cache.
-        row = unit == 1 ? 1 : points <= unit ? std::max(unit, reals * 2) : (rounded_up(points, line) / line | 1) * line;
+        // Long rows of points stay together, lest copies begin anew for each vector; short ones would be apart.
+        constexpr index long_row = 1024;  // bytes
+        const bool stays = points * index(sizeof(R)) >= long_row;
+        row = unit == 1 ? 1 : stays ? (rounded_up(points, line) / line | 1) * line : std::max(unit, reals * 2);
         size = row;
         const auto take = [&](gemm_axis& axis, index gemm_axis::loop::*side) {
             for (std::size_t position = axis.loops.size(); position-- > 0;) {
@@ -71,8 +74,14 @@ public:
             row = size = std::max(size, width);
         }
         take(rows, row_side);
-        step = unit > 1 ? unit : moves == 0 ? 0 : size;
-        size *= unit > 1 ? 1 : points_;
+        if (unit > 1) {  // an odd number of lines, lest units fall into the same sets of a cache
+            step = stays ? unit : (rounded_up(size, line) / line | 1) * line;
+            size = stays ? size : (points + unit - 1) / unit * step;
+        } else {
+            step = moves == 0 ? 0 : size;
+            size *= points_;
+        }
+        real_step = stays && unit > 1 ? step : step * factor();
     }
 
     /// Real numbers that packed memory has for each element.
@@ -198,12 +207,30 @@ private:
             along<Packs>(static_cast<std::byte*>(to), static_cast<std::byte*>(memory), bytes);
             return;
         }
-        loop_nest nest = elements_;
-        if (points_ > 1) {
-            index* const by = nest.add(points_);
-            by[0] = unit_ > 1 ? 1 : step;
-            by[1] = moves;
+        const index whole = points_ / unit_;
+        const index rest = points_ % unit_;
+        copy_units<Packs>(to, memory, bytes, whole, unit_);
+        copy_units<Packs>(static_cast<std::byte*>(to) + whole * step * bytes,
+                          static_cast<std::byte*>(memory) + whole * unit_ * moves * bytes, bytes, rest > 0 ? 1 : 0,
+                          rest);
+    }
+
+    /// Copies units of `lanes` points.
+    template <bool Packs>
+    void copy_units(void* to, void* memory, index bytes, index units, index lanes) const {
+        if (units == 0) {
+            return;
         }
+        loop_nest nest = elements_;
+        const auto add = [&](index extent, index in_packed, index in_memory) {
+            if (extent > 1) {
+                index* const by = nest.add(extent);
+                by[0] = in_packed;
+                by[1] = in_memory;
+            }
+        };
+        add(units, step, unit_ * moves);
+        add(lanes, 1, moves);
         for (std::size_t loop = 0; !Packs && loop < nest.size(); ++loop) {
             std::swap(nest.of(loop)[0], nest.of(loop)[1]);
         }
@@ -212,26 +239,44 @@ private:
         copy_nest(nest, std::size_t(bytes), Packs ? to : memory, Packs ? memory : to);
     }
 
-    /// Copies rows of points that are contiguous where they lie. Prefetches rows ahead: they lie far apart.
+    /// Copies points that are contiguous where they lie. Prefetches those of elements ahead: they lie far apart.
     template <bool Packs>
     void along(std::byte* to, std::byte* memory, index bytes) const {
-        constexpr index ahead = 4;
+        constexpr index ahead = 8;
         const odometer::loop_list loops = outermost_first();
         const index count = element_count(elements_.extents);
+        const index length = points_ * bytes;
+        const index vector = unit_ * bytes;
         odometer now(elements_, loops);
         odometer later(elements_, loops);
         index at[2] = {0, 0};
         index soon[2] = {0, 0};
         later.go_to(std::min(ahead, count) - 1, soon);
         for (index number = 0; number < count; ++number) {
-            for (index point = 0; point < points_ * bytes; point += 64) {
+            for (index point = 0; point < length; point += 64) {
                 __builtin_prefetch(memory + soon[1] * bytes + point, Packs ? 0 : 1);
             }
-            std::byte* const packed_row = to + at[0] * bytes;
-            std::byte* const there = memory + at[1] * bytes;
-            copy_bytes(Packs ? packed_row : there, Packs ? there : packed_row, std::size_t(points_ * bytes));
+            std::byte* packed_vector = to + at[0] * bytes;
+            std::byte* there = memory + at[1] * bytes;
+            if (step == unit_) {
+                copy_bytes(Packs ? packed_vector : there, Packs ? there : packed_vector, std::size_t(length));
+            }
+            for (index left = step == unit_ ? 0 : length; left > 0;
+                 left -= vector, there += vector, packed_vector += step * bytes) {
+                copy_short(Packs ? packed_vector : there, Packs ? there : packed_vector, std::min(left, vector));
+            }
             now.advance(at);
             later.advance(soon);
+        }
+    }
+
+    /// Copies so few bytes that a call would take longer.
+    static void copy_short(std::byte* to, const std::byte* from, index bytes) {
+        for (; bytes >= 16; bytes -= 16, to += 16, from += 16) {
+            __builtin_memcpy(to, from, 16);
+        }
+        for (; bytes > 0; --bytes) {
+            *to++ = *from++;
         }
     }
 

@@ -98,13 +98,13 @@ public:
         if constexpr (reals > 1) {
             take_real_numbers();
         }
+        const auto step_of = [](const panel_matrix<T>& of) { return of.is_packed ? of.real_step : of.step * of.reals; };
+        a_step_ = step_of(a);
+        b_step_ = step_of(b);
+        c_step_ = step_of(c);
         if (role_ == lane_role::terms) {
-            axes_.k.add((along + unit - 1) / unit, a.step, b.step);
+            axes_.k.add((along + unit - 1) / unit, a_step_, b_step_);
         }
-        // Units of points are vectors, which are as far apart whatever the numbers; other units are whole matrices.
-        a_step_ = a.step * (is_columns ? a.factor() : 1);
-        b_step_ = b.step * (is_columns ? b.factor() : 1);
-        c_step_ = c.step * (is_columns ? c.factor() : 1);
         units = role_ == lane_role::terms ? 1 : (points + unit - 1) / unit;
         work = axes_.m.size * axes_.n.size * axes_.k.size * unit;
         a.allocate();
