@@ -105,7 +105,8 @@ private:
         constexpr double shortest = 8000;  // nanoseconds: below, planning takes as long as it saves
         const bool are_products =
             made.way == contraction_way::small_products || made.way == contraction_way::packed_product;
-        const double lines = are_products ? product_lines() : 0;
+        const bool is_alone = made.way == contraction_way::small_products && made.batch == 1;
+        const double lines = are_products && !is_alone ? product_lines() : 0;
         made.nanoseconds = lines + nanoseconds(made);
         // Where each element of a matrix is read once, all ways wait for memory.
         const bool reads_once = type_.kind == 'f' && !converts_ && std::min(made.m, made.n) == 1 &&
@@ -124,7 +125,9 @@ private:
             return;
         }
         made.panel_nanoseconds = found.nanoseconds;
-        if (found.lanes != lane_role::none && found.nanoseconds < 0.9 * made.nanoseconds) {
+        // Packed products of sides that are not short are seldom much slower than any other way.
+        const bool is_packed = made.way == contraction_way::packed_product && std::min({made.m, made.n, made.k}) >= 16;
+        if (found.lanes != lane_role::none && found.nanoseconds < (is_packed ? 0.7 : 0.9) * made.nanoseconds) {
             made.way = contraction_way::panels;
             made.lanes = found.lanes;
             made.swapped = found.swapped;
@@ -149,7 +152,9 @@ private:
                 const double tiles = double(rounded_up(m, 6) / 6) * double(rounded_up(n, 2 * lanes) / (2 * lanes));
                 const double multiply_adds = (type_.kind == 'c' ? 48 : 12) * tiles * double(k);
                 const index written = is_contiguous(&gemm_axis::loop::second) ? n % (2 * lanes) : n;  // by elements
-                return count * (540 + 14 * tiles + one.multiply_add * multiply_adds + 0.3 * double(m * k + k * n) +
+                const bool is_far = count * double(m * k + k * n + m * n) * double(type_.bytes) > last_cache_bytes;
+                const double packed = 0.3 + (is_far ? 0.05 * double(type_.bytes) : 0);
+                return count * (540 + 14 * tiles + one.multiply_add * multiply_adds + packed * double(m * k + k * n) +
                                 0.5 * double(m * written));
             }
             case contraction_way::small_products:

@@ -8,6 +8,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+inline constexpr double last_cache_bytes = 24e6;  ///< bytes of the last cache that a thread can count on
+
 /// What all panels of a plan wait for cache lines: those fetched for a part of their elements, and again.
 EINPARALLEL_INLINE double line_nanoseconds(const loop_nest& nest, const panel_plan& plan, element_type type,
                                            const element_type (&operands)[2]);

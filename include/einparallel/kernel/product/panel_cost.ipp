@@ -32,18 +32,24 @@ public:
             footprint += 64 * of[slot].count;
         }
         double sum = 0;
+        double waits = 0;
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
-            const double line = whole_[slot] <= second_level ? 0 : all_ <= last_level ? 0.4 : 3.1;
+            const double line = whole_[slot] <= second_level ? 0 : all_ <= last_cache_bytes ? 0.4 : 3.1;
             const double seen = visits_[slot] * of[slot].count;
             const double once = whole_[slot] / 64;
             const double swept = visits_[slot] * double(elements_in(nest_, slot, plan_.block) * bytes_[slot]) / 64;
             const double fetched = std::min(seen, std::max(once, swept));
             const double runs = std::min(visits_[slot] * of[slot].runs, fetched);
             const bool stays = distance(slot, footprint) <= second_level;
+            if (line > 1 && reads_apart(slot, of[slot])) {
+                const bool is_again = slot != z_slot && nest_.of(plan_.along)[slot] != 0 && of[slot].is_aliased;
+                waits += 7 * once;
+                sum += is_again ? 2 * fetched * double((rows() + 5) / 6 - 1) : 0;
+            }
             sum += line * std::max(fetched - once, 0.0) + (line > 1 && of[slot].run < 4096 ? 2.4 * runs : 0) +
                    ((stays ? 0.7 : std::max(line, 0.7)) + (of[slot].is_aliased ? 0.85 : 0)) * (seen - fetched);
         }
-        return sum;
+        return sum + std::min(waits, of_products());
     }
 
     double of_copies() const {
@@ -54,7 +60,9 @@ public:
                 continue;
             }
             const double copied = visits_[slot] * double(elements_in(nest_, slot, plan_.block));
-            const double element = bytes_[z_slot] == 4 ? 0.3 : bytes_[z_slot] == 8 ? 0.4 : 0.8;
+            const lines of = lines_of(slot);
+            const double pages_apart = of.is_aliased ? 0.06 * std::min(of.runs / 256, 2.0) * double(bytes_[slot]) : 0;
+            const double element = pages_apart + (bytes_[z_slot] == 4 ? 0.3 : bytes_[z_slot] == 8 ? 0.4 : 0.8);
             const std::size_t side_by_side = contiguous_loop(nest_, slot);
             const std::size_t packed = in_lanes ? plan_.along : first_of_sum();
             const double run = side_by_side == panel_plan::none ? 1 : double(plan_.block[side_by_side]);
@@ -99,7 +107,6 @@ public:
 
 private:
     static constexpr double second_level = 512e3;  ///< bytes of a cache that a thread can count on
-    static constexpr double last_level = 24e6;
 
     struct lines {
         double runs = 1;          ///< stretches of memory that a panel has
@@ -108,6 +115,15 @@ private:
         bool is_aliased = false;  ///< many stretches whole pages apart: their lines share few sets of a cache
     };
 
+    /// True where products read or write a tensor in place in many stretches at once. Processors fetch ahead along few
+    /// of them, so that products wait.
+    bool reads_apart(std::size_t slot, const lines& of) const {
+        const std::size_t along = contiguous_loop(nest_, slot);
+        return is_columns() && !plan_.packs[slot] && along != panel_plan::none && of.run < 4096 &&
+               index_of(nest_, along) != product_index::k && (of.runs > 1 || plan_.block[along] < nest_.extents[along]);
+    }
+
+    index rows() const { return size_of(plan_, nest_, plan_.swapped ? product_index::n : product_index::m); }
     bool is_columns() const { return plan_.lanes == lane_role::columns; }
     bool is_complex() const { return type_.kind == 'c'; }
 

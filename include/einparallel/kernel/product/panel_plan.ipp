@@ -113,6 +113,8 @@ private:
     static constexpr index longest_side = 64;     ///< of m and n in other panels
     static constexpr index deepest = 256;         ///< of k
     static constexpr index panel_bytes = 196608;  ///< of the three tensors: they stay in the second-level cache
+    static constexpr index most_bytes = 393216;   ///< of a panel that would have short stretches of far memory
+    static constexpr index short_run = 256;       ///< bytes
 
     panel_plan plan(lane_role role, std::size_t along, std::size_t points, double most) const {
         panel_plan made;
@@ -144,8 +146,8 @@ private:
         return made;
     }
 
-    /// Makes a panel longer along a loop, as far as `most` and the caches allow.
-    void grow(panel_plan& made, std::size_t loop, index most) const {
+    /// Makes a panel longer along a loop, as far as `most` iterations and this memory allow.
+    void grow(panel_plan& made, std::size_t loop, index most, index bytes) const {
         index& own = made.block[loop];
         const index before = own;
         const index extent = nest_.extents[loop];
@@ -154,7 +156,7 @@ private:
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             (nest_.of(loop)[slot] != 0 ? moving : fixed) += elements_in(nest_, slot, made.block);
         }
-        const index room = (panel_bytes / bytes_ - fixed) / std::max<index>(moving / before, 1);
+        const index room = (bytes / bytes_ - fixed) / std::max<index>(moving / before, 1);
         own = std::clamp(std::min(most, room), before, extent);
         if (own < extent) {  // even panels
             const index panels = (extent + own - 1) / own;
@@ -162,23 +164,50 @@ private:
         }
     }
 
+    /// The most steps of a panel: few where each step reads in place from another page of a large operand, because
+    /// processors fetch ahead in few pages.
+    index depth_of(const panel_plan& made) const {
+        constexpr index pages = 20;
+        constexpr index fewest = 32;
+        index depth = deepest;
+        for (const std::size_t slot : {x_slot, y_slot}) {
+            const std::size_t own = contiguous_[slot];
+            const bool is_in_place = made.lanes == lane_role::columns && !made.packs[slot] && own != panel_plan::none &&
+                                     own != made.points && nest_.extents[own] * bytes_ >= 1024;
+            index step = 0;  // bytes
+            for (std::size_t loop = 0; is_in_place && bytes_of(slot) > 1e6 && loop < nest_.size(); ++loop) {
+                const index move = std::abs(nest_.of(loop)[slot]) * bytes_;
+                step = index_of(nest_, loop) == product_index::k && (step == 0 || move < step) ? move : step;
+            }
+            depth = step > bytes_ ? std::min(depth, std::max(pages * 4096 / step, fewest)) : depth;
+        }
+        return depth;
+    }
+
     void choose_block(panel_plan& made) const {
         made.block.resize(nest_.size(), 1);
         const index least = (made.lanes == lane_role::terms ? 16 : 2) * lanes_of(type_, made.lanes);
-        made.block[made.along] = std::min(nest_.extents[made.along], least);
+        const bool is_long = made.lanes == lane_role::columns && contiguous_[z_slot] == made.along &&
+                             bytes_of(z_slot) > last_cache_bytes;  // long stretches of the output are written faster
+        made.block[made.along] = std::min(nest_.extents[made.along], is_long ? std::max(least, 2048 / bytes_) : least);
         const auto in_panel = [&](std::size_t loop) {
             return loop == made.points || role_of(made, nest_, loop) != product_index::batch;
         };
+        const index deep = depth_of(made);
         const auto limit = [&](std::size_t loop) {
             if (loop == made.points) {
                 return nest_.extents[loop];
             }
             const product_index role = role_of(made, nest_, loop);
-            const index most = role == product_index::k           ? deepest
+            const index most = role == product_index::k           ? deep
                                : made.lanes == lane_role::columns ? most_rows
                                                                   : longest_side;
             return most / size_of(made, nest_, role) * made.block[loop];
         };
+        // Where points that lie side by side would be few, panels may be larger.
+        const std::size_t apart = made.points == panel_plan::none ? made.along : made.points;
+        const bool may_be_short = contiguous_[z_slot] == apart && bytes_of(z_slot) > 1e6;
+        const index side_bytes = may_be_short ? most_bytes : panel_bytes;
         // The order of importance: whole cache lines of what is copied, then the sum, the rows, the columns.
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const std::size_t own = contiguous_[slot];
@@ -191,18 +220,24 @@ private:
             for (std::size_t loop = nest_.size(); loop-- > 0;) {
                 if (loop != made.along && loop != made.points && role_of(made, nest_, loop) == role &&
                     is_even(made, loop)) {
-                    grow(made, loop, limit(loop));
+                    grow(made, loop, limit(loop), side_bytes);
                 }
             }
         }
-        grow(made, made.along, nest_.extents[made.along]);
+        const auto grow_points = [&](std::size_t loop) {
+            grow(made, loop, nest_.extents[loop], loop == apart ? panel_bytes : side_bytes);
+            if (may_be_short && loop == apart && made.block[loop] * bytes_ < short_run) {
+                grow(made, loop, short_run / bytes_, most_bytes);
+            }
+        };
+        grow_points(made.along);
         index& along = made.block[made.along];
         if (along < nest_.extents[made.along] || along % made.unit != 0) {
             const index lanes = lanes_of(type_, made.lanes);
             along = std::min(std::max<index>(along / lanes, 1) * lanes, nest_.extents[made.along]);
         }
         if (made.points != panel_plan::none) {
-            grow(made, made.points, nest_.extents[made.points]);
+            grow_points(made.points);
         }
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
             if (made.block[loop] < nest_.extents[loop]) {
@@ -242,8 +277,19 @@ private:
 
     double bytes_of(std::size_t slot) const { return double(bytes_ * elements_in(nest_, slot, nest_.extents)); }
 
-    /// Notes which tensors are copied besides: those that products would read in parts of many cache lines.
+    /// True where a panel of a large tensor has many stretches whole pages apart: few of their lines fit into a cache.
+    bool is_aliased(const panel_plan& made, std::size_t slot) const {
+        index apart = 1;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            apart *= nest_.of(loop)[slot] != 0 && nest_.of(loop)[slot] * bytes_ % 4096 == 0 ? made.block[loop] : 1;
+        }
+        return apart >= 16 && bytes_of(slot) > 1e6;
+    }
+
+    /// Notes which tensors are copied besides: those that products would read in parts of many cache lines, or again
+    /// and again from few sets of a cache.
     void choose_copies(panel_plan& made) const {
+        const product_index rows = made.swapped ? product_index::n : product_index::m;
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const bool in_lanes = nest_.of(made.along)[slot] != 0;
             const auto [run, is_whole] = stretch_of(made, slot);
@@ -251,8 +297,11 @@ private:
             const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
             const bool is_scattered =
                 !in_lanes && slot != z_slot && is_apart && elements_in(nest_, slot, made.block) >= 4096;
-            made.packs[slot] =
-                made.packs[slot] || is_scattered || (in_lanes && is_far && made.lanes != lane_role::columns);
+            const bool is_again = made.lanes == lane_role::columns && in_lanes && !made.packs[z_slot] &&
+                                  is_aliased(made, slot) &&
+                                  (slot == z_slot ? !made.sums.empty() : size_of(made, nest_, rows) > 6);
+            made.packs[slot] = made.packs[slot] || is_scattered || is_again ||
+                               (in_lanes && is_far && made.lanes != lane_role::columns);
         }
     }
 
