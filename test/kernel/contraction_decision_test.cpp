@@ -88,6 +88,7 @@ TEST_CASE("the ways") {
     CHECK(decided("ab,b->a", large).way == way::dots);
     CHECK(decided("b,ab->a", large).way == way::dots);
     CHECK(decided("a,a->", large).way == way::dots);
+    CHECK(decided("xb,xcab->ca", large).way == way::dots);  // x is summed around the dot products
     CHECK(decided("ba,b->a", large).way == way::rows);
     CHECK(decided("ab,b->a", {{'a', 30}, {'b', 40}}, ep::element_type_of<std::complex<double>>()).way == way::rows);
     CHECK(decided("ax,bx->abx", {{'a', 3}, {'b', 3}, {'x', 1000}}).way == way::elementwise);

@@ -70,7 +70,7 @@ private:
         // A product of a few rows and a large matrix reads each element of the matrix once; packing would touch it
         // three times.
         const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
-        if (is_few && k > 1 && is_dots()) {
+        if (is_few && k > 1 && is_dots(m * n * made.batch)) {
             return contraction_way::dots;
         }
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
@@ -215,10 +215,14 @@ private:
                nest_.extents[nest_.size() - 1] * index(type_.bytes) >= 32;
     }
 
-    /// True where one label is contracted, and both operands are contiguous along it.
-    bool is_dots() const {
-        const auto& k = axes_.k.loops;
-        return type_.kind == 'f' && k.size() == 1 && k[0].extent >= shortest_dot && k[0].first == 1 && k[0].second == 1;
+    /// True where both operands are contiguous along a contracted label, and the sums along it are many or long, where
+    /// there are other contracted labels.
+    /// @param sums  elements of the output
+    bool is_dots(index sums) const {
+        constexpr index fewest_terms = 4096;  // of all sums along the label
+        const std::size_t along = type_.kind == 'f' ? dot_loop(nest_) : nest_.size();
+        return along < nest_.size() && nest_.extents[along] >= shortest_dot &&
+               (axes_.k.loops.size() == 1 || sums * nest_.extents[along] >= fewest_terms);
     }
 
     /// True where columns lie side by side in the output and in the operand that has them, and fill a vector at least;

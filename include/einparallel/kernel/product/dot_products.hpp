@@ -1,5 +1,5 @@
 #pragma once
-// Σ of products of two operands along one label, contiguous in both: a dot product per element of the output.
+// Σ of products of two operands along a label that is contiguous in both: dot products for each element of the output.
 
 #include <einparallel/kernel/block_call.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -32,7 +33,26 @@ struct dot_products {
     T scale;
     write_mode mode;
 
-    void run(index length, int threads) {
+    /// Computes dot products along the dot_loop, for each index of the other contracted loops.
+    void run(int threads) {
+        const std::size_t along = dot_loop(nest);
+        const index length = nest.extents[along];
+        const odometer::loop_list around =
+            loops_that(nest, [&](std::size_t loop) { return !nest.in_output(loop) && loop != along; });
+        odometer sums(nest, around);
+        index at[3] = {0, 0, 0};
+        bool is_first = true;
+        do {
+            dot_products each = *this;
+            each.x.data = x.at(at[x_slot]);
+            each.y.data = y.at(at[y_slot]);
+            each.mode = std::exchange(is_first, false) ? mode : write_mode::combine;
+            each.run_once(length, threads);
+        } while (sums.advance(at));
+    }
+
+private:
+    void run_once(index length, int threads) {
         const auto is_read = [](const row_operand& operand) {
             return operand.template is<T>() || (std::is_same_v<T, float> && is_multiplied_half(operand.element));
         };
@@ -45,7 +65,6 @@ struct dot_products {
         dots(length, threads);
     }
 
-private:
     /// Where all dot products read the same halves of an operand, converts these to floats once. Returns the memory of
     /// the floats.
     scratch_memory as_floats(std::size_t slot, row_operand& operand, index length) {

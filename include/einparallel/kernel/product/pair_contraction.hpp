@@ -84,7 +84,7 @@ public:
                 return;
             }
             if (way == contraction_way::dots) {
-                dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.k, decision.threads);
+                dot_products<T>{nest, x_, y_, z_, scale_, mode}.run(decision.threads);
                 return;
             }
         }

@@ -35,6 +35,15 @@ inline bool is_one_sided(const loop_nest& nest, std::size_t loop, std::size_t sl
     return moves[z_slot] == 0 && moves[slot] != 0 && moves[x_slot + y_slot - slot] == 0;
 }
 
+/// The contracted loop along which both operands are contiguous, or nest.size().
+inline std::size_t dot_loop(const loop_nest& nest) {
+    std::size_t loop = 0;
+    while (loop < nest.size() && !(!nest.in_output(loop) && nest.of(loop)[x_slot] == 1 && nest.of(loop)[y_slot] == 1)) {
+        ++loop;
+    }
+    return loop;
+}
+
 /// Elements of the operand after its one-sided labels are summed; 0 where it has no such label.
 EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t slot);
 
