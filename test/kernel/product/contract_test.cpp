@@ -261,8 +261,8 @@ TEST_CASE_TEMPLATE("batches along which all three tensors are contiguous", T, do
     }
 }
 
-TEST_CASE_TEMPLATE("products with short labels in any layout", T, double, float, std::int32_t, std::uint64_t,
-                   std::complex<double>, std::int16_t) {
+TEST_CASE_TEMPLATE("products with short labels in any layout", T, double, float, std::int32_t, std::int64_t,
+                   std::uint64_t, std::complex<double>, std::int16_t) {
     // a(x, y, i, j) · b(x, y, j, k): the dimensions of each tensor lie in an order of their own, some of them
     // backwards, some with gaps. One label is long, or none.
     random_source random(64);
@@ -298,7 +298,7 @@ TEST_CASE_TEMPLATE("products with short labels in any layout", T, double, float,
             }
         }
         const write_mode mode = random() % 3 == 0 ? write_mode::combine : write_mode::overwrite;
-        const T scale = static_cast<T>(random() % 3 == 0 ? 3 : 1);
+        const T scale = static_cast<T>(std::array{1, 1, 3, -1}[random() % 4]);
         std::vector<T> expected = memory[0];
         const auto at = [&](std::size_t tensor, std::array<index, 4> point) {
             index place = first[tensor];
@@ -331,38 +331,57 @@ TEST_CASE_TEMPLATE("products with short labels in any layout", T, double, float,
     }
 }
 
-TEST_CASE_TEMPLATE("dot products along the output, some at once", T, double, float) {
-    const std::vector<label_id> matrix{0, 1, 2};
-    const std::vector<label_id> vector{0, 2};
+/// z(i, j) (+)= Σ over s and k of x(s, i, j, k) · y(s, i, k), dense, with operands of type X.
+template <class T, class X>
+void check_dots(index sums, index rows, index length, write_mode mode) {
+    CAPTURE(sums);
+    CAPTURE(rows);
+    CAPTURE(length);
+    const std::vector<label_id> matrix{3, 0, 1, 2};
+    const std::vector<label_id> vector{3, 0, 2};
     const std::vector<label_id> result{0, 1};
-    for (const index rows : {1, 3, 4, 5, 7, 9}) {
-        for (const index length : {16, 33, 70000}) {
-            for (const write_mode mode : {write_mode::overwrite, write_mode::combine}) {
-                const std::vector<index> extents{3, rows, length};
-                std::vector<T> x(static_cast<std::size_t>(3 * rows * length));
-                std::vector<T> y(static_cast<std::size_t>(3 * length));
-                for (std::size_t at = 0; at < x.size(); ++at) {
-                    x[at] = static_cast<T>(at * 7 % 9) - 4;
-                }
-                for (std::size_t at = 0; at < y.size(); ++at) {
-                    y[at] = static_cast<T>(at * 5 % 11) - 5;
-                }
-                std::vector<T> z(static_cast<std::size_t>(3 * rows), T(100));
-                std::vector<T> expected = z;
-                for (index at = 0; at < 3 * rows; ++at) {
-                    T sum = mode == write_mode::combine ? T(100) : T(0);
-                    for (index step = 0; step < length; ++step) {
-                        sum += x[static_cast<std::size_t>(at * length + step)] *
-                               y[static_cast<std::size_t>(at / rows * length + step)];
+    const std::vector<index> extents{3, rows, length, sums};
+    std::vector<X> x(static_cast<std::size_t>(sums * 3 * rows * length));
+    std::vector<X> y(static_cast<std::size_t>(sums * 3 * length));
+    for (std::size_t at = 0; at < x.size(); ++at) {
+        x[at] = static_cast<X>(static_cast<float>(at * 7 % 9) - 4);
+    }
+    for (std::size_t at = 0; at < y.size(); ++at) {
+        y[at] = static_cast<X>(static_cast<float>(at * 5 % 11) - 5);
+    }
+    std::vector<T> z(static_cast<std::size_t>(3 * rows), T(100));
+    std::vector<T> expected = z;
+    for (index at = 0; at < 3 * rows; ++at) {
+        T sum = mode == write_mode::combine ? T(100) : T(0);
+        for (index each = 0; each < sums; ++each) {
+            for (index step = 0; step < length; ++step) {
+                sum += static_cast<T>(x[static_cast<std::size_t>((each * 3 * rows + at) * length + step)]) *
+                       static_cast<T>(y[static_cast<std::size_t>((each * 3 + at / rows) * length + step)]);
+            }
+        }
+        expected[static_cast<std::size_t>(at)] = sum;
+    }
+    const std::vector<index> x_strides{3 * rows * length, rows * length, length, 1};
+    const std::vector<index> y_strides{3 * length, length, 1};
+    const std::vector<index> z_strides{rows, 1};
+    const auto type = einparallel::element_type_of<X>();
+    const std::vector<strided_block> operands{{x.data(), type, matrix, x_strides}, {y.data(), type, vector, y_strides}};
+    const strided_block output{z.data(), einparallel::element_type_of<T>(), result, z_strides};
+    einparallel::detail::contract_product<T>({extents, operands, output, mode}, T(1));
+    CHECK(z == expected);
+}
+
+TEST_CASE_TEMPLATE("dot products along the output, some at once", T, double, float) {
+    for (const index sums : {1, 2, 5}) {
+        for (const index rows : {1, 3, 4, 5, 7, 9, 30}) {
+            for (const index length : {16, 33, 300, 70000}) {
+                for (const write_mode mode : {write_mode::overwrite, write_mode::combine}) {
+                    if (sums == 1 || length < 70000) {
+                        check_dots<T, T>(sums, rows, length, mode);
+                        check_dots<T, float>(sums, rows, length, mode);
+                        check_dots<T, einparallel::bfloat16>(sums, rows, length, mode);
                     }
-                    expected[static_cast<std::size_t>(at)] = sum;
                 }
-                const std::vector<index> x_strides{rows * length, length, 1};
-                const std::vector<index> y_strides{length, 1};
-                const std::vector<index> z_strides{rows, 1};
-                const std::vector<strided_block> operands{{x.data(), matrix, x_strides}, {y.data(), vector, y_strides}};
-                product_kernel<T>(T(1), 2).contract({extents, operands, {z.data(), result, z_strides}, mode});
-                CHECK(z == expected);
             }
         }
     }

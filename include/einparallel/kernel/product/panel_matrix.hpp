@@ -137,11 +137,11 @@ public:
             for (index begin = 0; layout_ == real_layout::halves && begin < size; begin += row) {
                 const R* const from = packed + reals * begin;
                 R* const into = reinterpret_cast<R*>(staged() + begin);
-                for (index at = 0; at < row; at += 4) {
-                    const four re = *reinterpret_cast<const four*>(from + at);
-                    const four im = *reinterpret_cast<const four*>(from + row + at);
-                    *reinterpret_cast<four*>(into + 2 * at) = __builtin_shufflevector(re, im, 0, 4, 1, 5);
-                    *reinterpret_cast<four*>(into + 2 * at + 4) = __builtin_shufflevector(re, im, 2, 6, 3, 7);
+                for (index at = 0; at < row; at += wide) {
+                    const wide_vector re = *reinterpret_cast<const wide_vector*>(from + at);
+                    const wide_vector im = *reinterpret_cast<const wide_vector*>(from + row + at);
+                    *reinterpret_cast<wide_vector*>(into + 2 * at) = in_turns<0>(re, im);
+                    *reinterpret_cast<wide_vector*>(into + 2 * at + wide) = in_turns<int(wide / 2)>(re, im);
                 }
             }
         }
@@ -167,10 +167,30 @@ private:
         return reinterpret_cast<T*>(staged_ ? staged_->data() : reinterpret_cast<std::byte*>(packed));
     }
 
-    /// Four real numbers, for both parts of two complex ones.
-    typedef R four __attribute__((vector_size(4 * sizeof(R)), aligned(sizeof(R)), may_alias));
+    /// Real numbers in 16 bytes, which every processor has vectors for.
+    static constexpr index wide = 16 / index(sizeof(R));
+    typedef R wide_vector __attribute__((vector_size(16), aligned(sizeof(R)), may_alias));
 
-    /// Makes real numbers of staged complex ones, times a scale. Rows have room for whole groups of four numbers.
+    /// The elements with even numbers of two vectors, or those with odd ones.
+    template <int Odd>
+    static wide_vector every_second(wide_vector lower, wide_vector upper) {
+        if constexpr (wide == 2) {
+            return __builtin_shufflevector(lower, upper, Odd, Odd + 2);
+        } else {
+            return __builtin_shufflevector(lower, upper, Odd, Odd + 2, Odd + 4, Odd + 6);
+        }
+    }
+    /// Elements of two vectors in turns: of their lower halves, or of their upper ones.
+    template <int First>
+    static wide_vector in_turns(wide_vector even, wide_vector odd) {
+        if constexpr (wide == 2) {
+            return __builtin_shufflevector(even, odd, First, First + 2);
+        } else {
+            return __builtin_shufflevector(even, odd, First, First + 4, First + 1, First + 5);
+        }
+    }
+
+    /// Makes real numbers of staged complex ones, times a scale. Rows have room for whole vectors.
     void split(T scale) {
         for (index at = 0; scale != T(1) && at < size; ++at) {
             staged()[at] = op::prod(scale, staged()[at]);
@@ -179,14 +199,14 @@ private:
             const R* const from = reinterpret_cast<const R*>(staged() + begin);
             R* const into = packed + factor() * begin;
             R* const re = layout_ == real_layout::thirds ? into + row : into;
-            for (index at = 0; at < row; at += 4) {
-                const four lower = *reinterpret_cast<const four*>(from + 2 * at);
-                const four upper = *reinterpret_cast<const four*>(from + 2 * at + 4);
-                const four im = __builtin_shufflevector(lower, upper, 1, 3, 5, 7);
-                *reinterpret_cast<four*>(re + at) = __builtin_shufflevector(lower, upper, 0, 2, 4, 6);
-                *reinterpret_cast<four*>(re + row + at) = im;
+            for (index at = 0; at < row; at += wide) {
+                const wide_vector lower = *reinterpret_cast<const wide_vector*>(from + 2 * at);
+                const wide_vector upper = *reinterpret_cast<const wide_vector*>(from + 2 * at + wide);
+                const wide_vector im = every_second<1>(lower, upper);
+                *reinterpret_cast<wide_vector*>(re + at) = every_second<0>(lower, upper);
+                *reinterpret_cast<wide_vector*>(re + row + at) = im;
                 if (layout_ == real_layout::thirds) {
-                    *reinterpret_cast<four*>(into + at) = -im;
+                    *reinterpret_cast<wide_vector*>(into + at) = -im;
                 }
             }
         }

@@ -34,11 +34,7 @@ public:
     /// @param packs_all  whether all three matrices are copied, whatever the plan says
     panel_shape(const loop_nest& nest, const panel_plan& plan, const small_vector<index, 12>& iterations,
                 bool packs_all, T scale, bool add, const element_type (&operands)[2])
-        : extents(iterations),
-          packs(packs_all),
-          role_(plan.lanes),
-          scale_(scale),
-          factor_(reals > 1 ? R(1) : R(std::real(scale))) {
+        : extents(iterations), packs(packs_all), role_(plan.lanes), scale_(scale), factor_(factor_of(scale)) {
         using loop = gemm_axis::loop;
         const std::size_t a_slot = plan.swapped ? y_slot : x_slot;
         const std::size_t b_slot = plan.swapped ? x_slot : y_slot;
@@ -154,6 +150,15 @@ public:
 private:
     static constexpr index reals = panel_matrix<T>::reals;
     using product = small_product<R, (reals > 1 ? small_vectors::pairs : small_vectors::columns)>;
+
+    /// The scale of products of real numbers, which are not scaled as they are packed.
+    static R factor_of(const T& scale) {
+        if constexpr (reals > 1) {
+            return R(1);
+        } else {
+            return scale;
+        }
+    }
 
     static const R* packed(panel_matrix<T>& of, const void* memory, T scale) {
         if (!of.is_packed) {
