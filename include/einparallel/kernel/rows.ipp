@@ -18,9 +18,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The points of a nest in the order in which they are walked, or those of one share of one loop.
 class row_walk {
 public:
+    /// @param shared  the loop of which there are shares
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest)
-        : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1), points_(element_count(nest.extents)) {
+    EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest, std::size_t shared = row_order::none)
+        : nest_(&nest), order_(order_rows(nest)), shared_(shared), own_(0, 0, 1), points_(element_count(nest.extents)) {
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
@@ -46,23 +47,29 @@ public:
     }
 
     /// Into how many splits a long sum to few elements is divided; 1 for other sums. It does not depend on the number
-    /// of threads, so that results do not depend on it either.
+    /// of threads, so that results do not depend on it either. Pieces of rows stay long.
     EINPARALLEL_INLINE index splits() {
-        index elements = 1;
+        constexpr index shortest_piece = 256;
         std::size_t longest = row_order::none;
+        index elements = 1;
+        index most = 1;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
+            const index extent = nest_->extents[loop];
+            const index pieces = loop == order_.inner ? extent / shortest_piece : extent;
             if (nest_->in_output(loop)) {
-                elements *= nest_->extents[loop];
-            } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
+                elements *= extent;
+            } else if (pieces > most) {
                 longest = loop;
+                most = pieces;
             }
         }
         if (points_ < shared_points || elements > few_elements || longest == row_order::none) {
             return 1;
         }
         shared_ = longest;
-        return std::min<index>(most_splits, nest_->extents[longest]);
+        return std::min(most, most_splits);
     }
+    [[nodiscard]] std::size_t shared() const { return shared_; }
 
     /// The walk over share `number` of the shared loop, which is divided into `shares` of them.
     EINPARALLEL_INLINE row_walk share(index number, index shares) const {
@@ -247,9 +254,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in splits, then adds these up by halves. Element o of split s is result
-/// number s · elements + o of the worker.
-EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_worker& worker) {
+/// Computes the sums of a nest with few outputs in splits of the shared loop, then adds these up by halves. Element o
+/// of split s is result number s · elements + o of the worker.
+EINPARALLEL_INLINE void run_splits(const loop_nest& nest, std::size_t shared, index splits, row_worker& worker) {
     loop_nest dense = nest;
     index elements = 1;
     for (std::size_t loop = nest.size(); loop-- > 0;) {
@@ -258,8 +265,7 @@ EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_work
             elements *= nest.extents[loop];
         }
     }
-    row_walk walk(dense);
-    static_cast<void>(walk.splits());
+    const row_walk walk(dense, shared);
     on_threads(int(std::min<index>(available_threads(), splits)), [&](index share, index shares) {
         const even_share own(splits, share, shares);
         for (index split = own.begin; split < own.end; ++split) {
@@ -279,7 +285,7 @@ EINPARALLEL_INLINE void run_splits(const loop_nest& nest, index splits, row_work
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
     row_walk walk(nest);
     if (const index splits = walk.splits(); splits > 1) {
-        run_splits(nest, splits, worker);
+        run_splits(nest, walk.shared(), splits, worker);
         return;
     }
     const int threads = walk.threads();
