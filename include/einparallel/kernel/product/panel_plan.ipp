@@ -297,9 +297,10 @@ private:
             const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
             const bool is_scattered =
                 !in_lanes && slot != z_slot && is_apart && elements_in(nest_, slot, made.block) >= 4096;
+            // Several rows of products read the same lines again, and so do points that share lines.
+            const bool reads_again = size_of(made, nest_, rows) > 6 || nest_.extents[made.along] < line_;
             const bool is_again = made.lanes == lane_role::columns && in_lanes && !made.packs[z_slot] &&
-                                  is_aliased(made, slot) &&
-                                  (slot == z_slot ? !made.sums.empty() : size_of(made, nest_, rows) > 6);
+                                  is_aliased(made, slot) && (slot == z_slot ? !made.sums.empty() : reads_again);
             made.packs[slot] = made.packs[slot] || is_scattered || is_again ||
                                (in_lanes && is_far && made.lanes != lane_role::columns);
         }

@@ -269,7 +269,8 @@ private:
         const bool is_alone = call.m <= (call.n <= wide ? most_alone : most) && call.n <= 2 * wide;
         const index together = is_alone ? call.points : call.is_far ? 1 : std::max<index>(most_together / elements, 1);
         const index groups = (call.n + 2 * wide - 1) / (2 * wide);
-        const auto [asked, ahead] = asks_of(call, groups, sizeof(T));
+        const std::pair<index, index> ahead = asks_of(call, groups, sizeof(T));
+        const index asked = ahead.first;
         // Rows whose last columns follow while the others are still in the cache.
         const index band = asked == 0 || call.n <= 2 * wide || call.n % (2 * wide) == 0 ? call.m : 24;
         for (index top = 0; top < call.m; top += band) {
@@ -291,7 +292,7 @@ private:
                 own.by_rows = call.is_even && (asked > 0 || call.is_far);
                 own.asked = asked;
                 own.asks_from = first / (2 * wide);
-                own.ahead = ahead;
+                own.ahead = ahead.second;
                 own.groups = std::max<index>(left / (vectors * wide), 1);
                 own.next_b = vectors * wide * b_column + (apart ? 0 : call.b_gap);
                 own.next_c = vectors * wide * c_column;
