@@ -49,13 +49,90 @@ EINPARALLEL_INLINE std::size_t bytes_in_large_pages(std::size_t bytes) {
     return bytes > SIZE_MAX - waste ? 0 : (bytes + waste) / page * page;
 }
 
+/// Allocations that this thread has freed lately, for the next ones of the same size. A statement frees its temporary
+/// arrays and makes others each time; the system would take their pages back and give others, at a page fault each.
+class kept_allocations : private not_copied {
+public:
+    /// Null at the end of the thread.
+    EINPARALLEL_INLINE static kept_allocations* here() {
+        thread_local bool is_over = false;  // arrays may be freed later: those of the whole program
+        thread_local kept_allocations kept(is_over);
+        return is_over ? nullptr : &kept;
+    }
+
+    explicit kept_allocations(bool& is_over) : is_over_(is_over) {}
+    ~kept_allocations() {
+        while (count_ > 0) {
+            drop(0);
+        }
+        is_over_ = true;
+    }
+
+    static bool keeps(std::size_t bytes) { return bytes >= smallest && bytes < std::size_t(large_page); }
+
+    /// An allocation of exactly so many bytes, or null.
+    EINPARALLEL_INLINE std::byte* take(std::size_t bytes) {
+        for (std::size_t each = count_; each-- > 0;) {
+            if (list_[each].bytes == bytes) {
+                std::byte* const found = list_[each].memory;
+                forbid(found, found + bytes, false);
+                remove(each);
+                return found;
+            }
+        }
+        return nullptr;
+    }
+
+    EINPARALLEL_INLINE void keep(std::byte* memory, std::size_t bytes) {
+        while (count_ == most || (count_ > 0 && bytes_ + bytes > most_bytes)) {
+            drop(0);
+        }
+        forbid(memory, memory + bytes, true);
+        list_[count_++] = {memory, bytes};
+        bytes_ += bytes;
+    }
+
+private:
+    static constexpr std::size_t smallest = std::size_t{64} << 10;  // bytes; smaller ones stay in the heap
+    static constexpr std::size_t most_bytes = std::size_t{2} << 20;
+    static constexpr std::size_t most = 8;
+    struct allocation {
+        std::byte* memory;
+        std::size_t bytes;
+    };
+
+    void remove(std::size_t number) {
+        bytes_ -= list_[number].bytes;
+        std::copy(list_ + number + 1, list_ + count_, list_ + number);
+        --count_;
+    }
+    void drop(std::size_t number) {
+        const auto [memory, bytes] = list_[number];
+        forbid(memory, memory + bytes, false);
+        ::operator delete(memory);
+        remove(number);
+    }
+
+    bool& is_over_;
+    allocation list_[most];  ///< the oldest first
+    std::size_t count_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+/// An allocation that is not on a large page, or null.
+EINPARALLEL_INLINE std::byte* allocation_of(std::size_t bytes) {
+    kept_allocations* const kept = kept_allocations::keeps(bytes) ? kept_allocations::here() : nullptr;
+    std::byte* const found = kept != nullptr ? kept->take(bytes) : nullptr;
+    return found != nullptr ? found : static_cast<std::byte*>(::operator new(bytes, std::nothrow));
+}
+
 EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who) {
     static_assert(alignof(line_note) <= line_bytes && sizeof(line_note) <= line_bytes);
     const std::size_t all = bytes > SIZE_MAX - bytes_beside ? SIZE_MAX : bytes + bytes_beside;
     const std::size_t large = bytes_in_large_pages(all);
-    auto* const whole =
-        static_cast<std::byte*>(large == 0 ? ::operator new(all, std::nothrow)
-                                           : ::operator new(std::max(all, large), large_page, std::nothrow));
+    auto* const whole = large == 0
+                            ? allocation_of(all)
+                            : static_cast<std::byte*>(::operator new(std::max(all, large), large_page, std::nothrow));
     require(whole != nullptr, {who, ": there is no memory for ", bytes, " bytes"});
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (large > 0) {
@@ -77,8 +154,11 @@ EINPARALLEL_INLINE void delete_lines(void* lines) {
         const std::size_t bytes = note->bytes + bytes_beside;
         forbid(whole, whole + bytes, false);  // whoever gets it next may do what he wants there
         std::destroy_at(note);
+        kept_allocations* const kept = kept_allocations::keeps(bytes) ? kept_allocations::here() : nullptr;
         if (bytes_in_large_pages(bytes) > 0) {
             ::operator delete(whole, large_page);
+        } else if (kept != nullptr) {
+            kept->keep(whole, bytes);
         } else {
             ::operator delete(whole);
         }
