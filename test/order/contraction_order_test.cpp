@@ -375,6 +375,20 @@ TEST_CASE("contraction_order: a chain of five hundred matrices never outgrows it
     CHECK(found.operations == 499 * 8.0);
 }
 
+TEST_CASE("contraction_order: a matrix times a tensor changes one label of it, and no order") {
+    // xa,yb,zc,eabc->exyz with a = 0, b, c, e, x, y, z
+    const std::vector<std::vector<label_id>> operands{{4, 0}, {5, 1}, {6, 2}, {3, 0, 1, 2}};
+    const auto order = einparallel::contraction_order(operands, {3, 4, 5, 6}, {4, 4, 4, 1000, 4, 4, 4});
+    REQUIRE(order.size() == 3);
+    std::vector<label_id> expected{3, 0, 1, 2};
+    for (const auto& step : order) {
+        const std::size_t matrix = std::min(step.left, step.right);
+        REQUIRE(matrix < 3);
+        std::replace(expected.begin(), expected.end(), static_cast<label_id>(matrix), operands[matrix][0]);
+        CHECK(step.labels == expected);
+    }
+}
+
 TEST_CASE("contraction_order: nothing to do for fewer than two operands") {
     CHECK(contraction_order({}, {}, {}).empty());
     CHECK(contraction_order({{0, 1}}, {1}, {2, 3}).empty());

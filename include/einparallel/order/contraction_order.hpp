@@ -90,8 +90,9 @@ constexpr std::uint64_t next_random(std::uint64_t& state) {
 /// per multiply-add of the best greedy order.
 EINPARALLEL_INLINE found_order annealed_order(const product_network& net, double effort = 1);
 
-/// Adds the labels of every result to the steps: the labels of the left tensor, then those that only the right one has,
-/// without labels that nothing needs any more.
+/// Adds the labels of every result to the steps: those of the tensor with more labels (of the left one, if both have as
+/// many), in their order, without labels that nothing needs any more. Those that only the other tensor has follow where
+/// the first label vanished, so that a matrix times a tensor changes one dimension of it, and no order.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vector<tensor_pair>& steps,
                                                                  const std::vector<std::vector<label_id>>& operands,
                                                                  const std::vector<label_id>& output,

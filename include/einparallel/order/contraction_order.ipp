@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <queue>
 #include <tuple>
@@ -235,12 +236,22 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
     for_each_in(operands, enter);
     std::vector<pairwise_contraction> labelled;
     for (const auto& [left, right] : steps) {
-        std::vector<label_id> joined = labels[left];
-        joined.insert(joined.end(), labels[right].begin(), labels[right].end());
-        for (const label_id label : joined) {
-            --users[std::size_t(label)];
+        const bool is_right_longer = labels[right].size() > labels[left].size();
+        const std::vector<label_id>& longer = labels[is_right_longer ? right : left];
+        const std::vector<label_id>& shorter = labels[is_right_longer ? left : right];
+        for (const std::vector<label_id>* const own : {&longer, &shorter}) {
+            for (const label_id label : *own) {
+                --users[std::size_t(label)];
+            }
         }
-        std::erase_if(joined, [&](label_id label) { return users[std::size_t(label)] == 0; });
+        const auto is_kept = [&](label_id label) { return users[std::size_t(label)] > 0; };
+        std::vector<label_id> joined;
+        std::copy_if(longer.begin(), longer.end(), std::back_inserter(joined), is_kept);
+        const auto vanished = std::find_if_not(longer.begin(), longer.end(), is_kept);
+        std::vector<label_id> added;
+        std::copy_if(shorter.begin(), shorter.end(), std::back_inserter(added),
+                     [&](label_id label) { return is_kept(label) && !found_in(label, longer); });
+        joined.insert(joined.begin() + (vanished - longer.begin()), added.begin(), added.end());
         enter(joined);
         labelled.push_back({left, right, labels.back()});
     }
