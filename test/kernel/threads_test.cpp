@@ -3,9 +3,9 @@
 
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/kernel/product/contract.hpp>
-#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/notation/row_functions.hpp>
 
 #include <support/kernels.hpp>

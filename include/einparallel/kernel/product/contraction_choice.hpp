@@ -5,10 +5,10 @@
 #include <einparallel/kernel/product/panel_cost.hpp>
 #include <einparallel/kernel/product/panel_plan.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
-#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

@@ -4,10 +4,10 @@
 
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/small_call.hpp>
-#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
