@@ -126,6 +126,8 @@ TEST_CASE("products with short labels are cut into panels") {
         CHECK(decided(form, small).way == way::panels);
         CHECK(decided(form, small, ep::element_type_of<std::complex<float>>()).way == way::panels);
     }
+    const std::map<char, index> short_row{{'a', 256}, {'b', 12}, {'x', 256}};  // rows of 12 elements
+    CHECK(decided("xa,xb->xab", short_row).way == way::panels);
     const std::map<char, index> long_column{{'a', 4}, {'b', 8}, {'c', 100000}};
     CHECK(decided("ab,bc->ca", long_column, ep::element_type_of<int>()).lanes == lanes::columns);
     const std::map<char, index> long_sum{{'a', 3}, {'b', 100000}, {'c', 4}};

@@ -97,9 +97,9 @@ private:
         constexpr double fewest_points = 4096;
         constexpr index longest_short = 64;  // of the shortest label
         const double points = double(made.m) * double(made.n) * double(made.k) * double(made.batch);
-        if (made.way == contraction_way::elementwise || made.way == contraction_way::library_product ||
-            !(in_vectors() || type_.kind == 'c') || points < fewest_points ||
-            std::min({made.m, made.n, made.k}) > longest_short) {
+        if ((made.way == contraction_way::elementwise && !has_short_rows()) ||
+            made.way == contraction_way::library_product || !(in_vectors() || type_.kind == 'c') ||
+            points < fewest_points || std::min({made.m, made.n, made.k}) > longest_short) {
             return;
         }
         constexpr double shortest = 8000;  // nanoseconds: below, planning takes as long as it saves
@@ -163,6 +163,9 @@ private:
                                               (one.tile + one.step * double(k)) +
                                           one.multiply_add * double(m * k) * vectors + 4
                                     : (type_.kind == 'c' ? 3 : 1.3) * points + 2 * double(m * n));
+            case contraction_way::elementwise:
+                return converts_ ? count * points
+                                 : count * points * (0.06 + 12 / double(nest_.extents[nest_.size() - 1]));
             case contraction_way::dots:
                 return count * (0.9 * points / double(lanes) + 28 * double(m * n));
             default:
@@ -197,6 +200,12 @@ private:
             }
         }
         return false;
+    }
+
+    /// True where an element-wise pass would take longer for its rows than for their elements, or convert them.
+    bool has_short_rows() const {
+        constexpr index shortest = 256;  // bytes
+        return converts_ || nest_.extents[nest_.size() - 1] * index(type_.bytes) < shortest;
     }
 
     /// True where columns lie side by side on one side of n.

@@ -46,26 +46,28 @@ public:
           a_along_(b_columns_ + 2 * axes.n.size),
           along_(reinterpret_cast<small_step*>(a_along_ + 2 * axes.k.size)) {
         gemm_blocks(axes.m, axes.m.size, a_rows_).take_all();
-        gemm_blocks(axes.n, axes.n.size, b_columns_).take_all();
         gemm_blocks(axes.k, axes.k.size, a_along_).take_all();
         if constexpr (in_vectors) {
             const index n = axes.n.size;
-            const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
+            const gemm_axis::loop column = n > 1 ? axes.n.loops.back() : gemm_axis::loop{};
             for (index step = 0; step < axes.k.size; ++step) {
                 std::construct_at(along_ + step, small_step{a_along_[step], b_along_[step]});
             }
             small_ = {axes.m.size, n, axes.k.size, a_rows_, along_, c_rows_, &scale_};
             small_.is_even = are_even(small_);
             if (are_points) {
-                small_.b_column = n > 1 ? b_columns_[1] : 0;
-                small_.c_column = n > 1 ? c_columns_[1] : 0;
+                small_.b_column = n > 1 ? column.first : 0;
+                small_.c_column = n > 1 ? column.second : 0;
                 with_best_instructions([&](auto set) {
                     run_ =
                         &vector_strip<lane, set.value>::template small<vector_bytes(set.value), small_vectors::points>;
                 });
-            } else if (contiguous) {
+            } else if (n == 1 || (axes.n.loops.size() == 1 && column.first == 1 && column.second == 1)) {
                 choose(n, add);
             }
+        }
+        if (run_ == nullptr) {  // vectors need no table of many columns
+            gemm_blocks(axes.n, axes.n.size, b_columns_).take_all();
         }
     }
 
