@@ -53,8 +53,11 @@ EINPARALLEL_INLINE std::size_t bytes_in_large_pages(std::size_t bytes) {
 /// arrays and makes others each time; the system would take their pages back and give others, at a page fault each.
 class kept_allocations : private not_copied {
 public:
-    /// Null at the end of the thread.
-    EINPARALLEL_INLINE static kept_allocations* here() {
+    /// Those of this thread; null for sizes that are not kept, and at the end of the thread.
+    EINPARALLEL_INLINE static kept_allocations* of(std::size_t bytes) {
+        if (bytes < smallest || bytes >= std::size_t(large_page)) {
+            return nullptr;
+        }
         thread_local bool is_over = false;  // arrays may be freed later: those of the whole program
         thread_local kept_allocations kept(is_over);
         return is_over ? nullptr : &kept;
@@ -67,8 +70,6 @@ public:
         }
         is_over_ = true;
     }
-
-    static bool keeps(std::size_t bytes) { return bytes >= smallest && bytes < std::size_t(large_page); }
 
     /// An allocation of exactly so many bytes, or null.
     EINPARALLEL_INLINE std::byte* take(std::size_t bytes) {
@@ -121,7 +122,7 @@ private:
 
 /// An allocation that is not on a large page, or null.
 EINPARALLEL_INLINE std::byte* allocation_of(std::size_t bytes) {
-    kept_allocations* const kept = kept_allocations::keeps(bytes) ? kept_allocations::here() : nullptr;
+    kept_allocations* const kept = kept_allocations::of(bytes);
     std::byte* const found = kept != nullptr ? kept->take(bytes) : nullptr;
     return found != nullptr ? found : static_cast<std::byte*>(::operator new(bytes, std::nothrow));
 }
@@ -154,7 +155,7 @@ EINPARALLEL_INLINE void delete_lines(void* lines) {
         const std::size_t bytes = note->bytes + bytes_beside;
         forbid(whole, whole + bytes, false);  // whoever gets it next may do what he wants there
         std::destroy_at(note);
-        kept_allocations* const kept = kept_allocations::keeps(bytes) ? kept_allocations::here() : nullptr;
+        kept_allocations* const kept = kept_allocations::of(bytes);
         if (bytes_in_large_pages(bytes) > 0) {
             ::operator delete(whole, large_page);
         } else if (kept != nullptr) {

@@ -49,7 +49,7 @@ public:
             sum += line * std::max(fetched - once, 0.0) + (line > 1 && of[slot].run < 4096 ? 2.4 * runs : 0) +
                    ((stays ? 0.7 : std::max(line, 0.7)) + (of[slot].is_aliased ? 0.85 : 0)) * (seen - fetched);
         }
-        return sum + std::min(waits, of_products());
+        return waits > 0 ? sum + std::min(waits, of_products()) : sum;
     }
 
     double of_copies() const {

@@ -175,7 +175,7 @@ private:
             const bool is_in_place = made.lanes == lane_role::columns && !made.packs[slot] && own != panel_plan::none &&
                                      own != made.points && nest_.extents[own] * bytes_ >= 1024;
             index step = 0;  // bytes
-            for (std::size_t loop = 0; is_in_place && bytes_of(slot) > 1e6 && loop < nest_.size(); ++loop) {
+            for (std::size_t loop = 0; is_in_place && is_large(slot) && loop < nest_.size(); ++loop) {
                 const index move = std::abs(nest_.of(loop)[slot]) * bytes_;
                 step = index_of(nest_, loop) == product_index::k && (step == 0 || move < step) ? move : step;
             }
@@ -206,13 +206,13 @@ private:
         };
         // Where points that lie side by side would be few, panels may be larger.
         const std::size_t apart = made.points == panel_plan::none ? made.along : made.points;
-        const bool may_be_short = contiguous_[z_slot] == apart && bytes_of(z_slot) > 1e6;
+        const bool may_be_short = contiguous_[z_slot] == apart && is_large(z_slot);
         const index side_bytes = may_be_short ? most_bytes : panel_bytes;
         // The order of importance: whole cache lines of what is copied, then the sum, the rows, the columns.
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const std::size_t own = contiguous_[slot];
             if (own != panel_plan::none && own != made.along && in_panel(own)) {
-                const index lines = bytes_of(slot) > 1e6 ? 2 : 1;
+                const index lines = is_large(slot) ? 2 : 1;
                 made.block[own] = std::clamp<index>(std::min(lines * line_, limit(own)), 1, nest_.extents[own]);
             }
         }
@@ -276,6 +276,7 @@ private:
     }
 
     double bytes_of(std::size_t slot) const { return double(bytes_ * elements_in(nest_, slot, nest_.extents)); }
+    bool is_large(std::size_t slot) const { return bytes_of(slot) > 1e6; }
 
     /// True where a panel of a large tensor has many stretches whole pages apart: few of their lines fit into a cache.
     bool is_aliased(const panel_plan& made, std::size_t slot) const {
@@ -283,7 +284,7 @@ private:
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
             apart *= nest_.of(loop)[slot] != 0 && nest_.of(loop)[slot] * bytes_ % 4096 == 0 ? made.block[loop] : 1;
         }
-        return apart >= 16 && bytes_of(slot) > 1e6;
+        return apart >= 16 && is_large(slot);
     }
 
     /// Notes which tensors are copied besides: those that products would read in parts of many cache lines, or again
@@ -293,7 +294,7 @@ private:
         for (std::size_t slot = z_slot; slot <= y_slot; ++slot) {
             const bool in_lanes = nest_.of(made.along)[slot] != 0;
             const auto [run, is_whole] = stretch_of(made, slot);
-            const bool is_far = bytes_of(slot) > 1e6 && run >= line_ && run * bytes_ < 4096 && !is_whole;
+            const bool is_far = is_large(slot) && run >= line_ && run * bytes_ < 4096 && !is_whole;
             const bool is_apart = contiguous_[slot] != panel_plan::none && contiguous_[slot] == made.points;
             const bool is_scattered =
                 !in_lanes && slot != z_slot && is_apart && elements_in(nest_, slot, made.block) >= 4096;

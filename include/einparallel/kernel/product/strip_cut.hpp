@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -115,7 +116,7 @@ template <class T>
 }
 
 /// How many bytes of each row ahead a group asks for, and how many bytes ahead the first one of these rows is. Many
-/// rows that follow one another in memory may come from far away. Never inlined, like the next one.
+/// rows that follow one another in memory may come from far away. Never inlined.
 [[gnu::noinline]] inline std::pair<index, index> asks_of(const small_call& call, index groups, index element) {
     constexpr index fewest = 64;     // rows
     constexpr index shortest = 256;  // bytes of a row: processors fetch ahead along shorter ones
