@@ -271,7 +271,7 @@ TEST_CASE("nothing is read of a tensor without elements") {
     CHECK(Z.size() == 0);
     const ep::array<int, 1> one({1});
     CHECK(sentence_of([&] { other(i, j) = W(one(i), j); }) ==
-          "einsum: the index at (0) is 0, outside the extent 0 of dimension 0");
+          "einsum: element (0) of the indices is 0, outside the extent 0 of dimension 0");
 }
 
 TEST_CASE("what is not selected is not looked at") {
@@ -304,7 +304,7 @@ TEST_CASE("a one-hot operand is 1 where it is, and in sums of products nothing e
     CHECK((Z(0, 0) == Y(1, 0) && Z(1, 1) == 0 && Z(2, 0) == Y(0, 0) + Y(2, 0) + Y(3, 0)));
     const ep::array<int, 1> wrong{0, 3, 1, 0};
     CHECK(sentence_of([&] { Y(i, d) = ep::one_hot(wrong(i), v) * W(v, d); }) ==
-          "einsum: the index at (1) is 3, outside the extent 3 of v");
+          "einsum: element (1) of the indices is 3, outside the extent 3 of v");
 }
 
 TEST_CASE("what is wrong with data is one sentence, and nothing is written") {
@@ -315,10 +315,10 @@ TEST_CASE("what is wrong with data is one sentence, and nothing is written") {
     token(0, 1) = 5;
     ep::array<double, 3> P({1, 2, 3});
     CHECK(sentence_of([&] { P(i, j, d) = W(token(i, j), d); }) ==
-          "einsum: the index at (0, 1) is 5, outside the extent 5 of dimension 0");
+          "einsum: element (0, 1) of the indices is 5, outside the extent 5 of dimension 0");
     token(0, 1) = -1;
     CHECK(sentence_of([&] { W(token(i, j), d) += Y(j, d); }) ==
-          "einsum: the index at (0, 1) is -1, outside the extent 5 of dimension 0");
+          "einsum: element (0, 1) of the indices is -1, outside the extent 5 of dimension 0");
     CHECK((W(0, 0) == 1 && W(4, 2) == 1));
     token(0, 1) = 0;
     CHECK(sentence_of([&] { W(token(i, j), d) = Y(j, d); }) ==
@@ -332,7 +332,7 @@ TEST_CASE("what is wrong with data is one sentence, and nothing is written") {
           "einsum: label i has extent 2 in the output and 3 in operand 2");
     ep::array<double, 1> H;
     CHECK(sentence_of([&] { H(place(i)) += 1; }) ==
-          "einsum: the index at (0) is 1, outside the extent 0 of dimension 0");
+          "einsum: element (0) of the indices is 1, outside the extent 0 of dimension 0");
 }
 
 }  // namespace select_test

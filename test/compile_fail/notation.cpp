@@ -126,7 +126,7 @@ void one_hot_of_fractions() {
 void reduced_label_unknown() {
     C(i, k) = ep::sum(l, A(i, j) * B(j, k));
 }
-// ERROR ONLY labels and functions come before the expression
+// ERROR ONLY go along a label, which comes first
 void softmax_without_label() {
     C(i, k) = ep::softmax(A(i, k));
 }

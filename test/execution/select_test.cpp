@@ -299,9 +299,9 @@ TEST_CASE("what is wrong with data is one sentence on every rank") {
     };
     Y(i, d) = W(token(3, 6)(i), d);
     Y.named("Y");
-    CHECK(said(Y).find("einsum: the index at (3) is 6, outside the extent 6 of W.0") != std::string::npos);
+    CHECK(said(Y).find("einsum: element (3) of the indices is 6, outside the extent 6 of W.0") != std::string::npos);
     Y(i, d) = W(token(4, -2)(i), d);
-    CHECK(said(Y).find("einsum: the index at (4) is -2, outside the extent 6 of W.0") != std::string::npos);
+    CHECK(said(Y).find("einsum: element (4) of the indices is -2, outside the extent 6 of W.0") != std::string::npos);
     K(token(4, 1)(i), d) = W(i, d);
     CHECK(said(K) == "decompose: einsum: label i has extent 5 in operand 1 and 6 in operand 2");
     K = W;
@@ -311,7 +311,7 @@ TEST_CASE("what is wrong with data is one sentence on every rank") {
               "einsum: the left-hand side names index 1 of W.0 twice: say += to add up what is assigned to it") !=
           std::string::npos);
     R(token(2, 17)(i), d) += Y(i, d);
-    CHECK(said(R).find("einsum: the index at (2) is 17, outside the extent 6 of W.0") != std::string::npos);
+    CHECK(said(R).find("einsum: element (2) of the indices is 17, outside the extent 6 of W.0") != std::string::npos);
     if (world.size() > 1) {
         CHECK(sentence_of([&] {
                   static_cast<void>(ep::plan_with({.processes = world.size()}, ep::hand_cuts().cut(K, {{"i", 2}}), K));

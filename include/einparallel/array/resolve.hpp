@@ -77,6 +77,7 @@ struct statement_read {
     affine_map at;                    ///< without bounds where they are not known
     std::vector<index_kind> written;  ///< by dimension
     bool is_output = false;
+    bool is_iota = false;       ///< no tensor: the indices along a label
     bool is_forgotten = false;  ///< an output that a new tensor replaces: its extents count only where no others do
 };
 
@@ -280,6 +281,7 @@ private:
             } else if constexpr (std::is_same_v<Operand, iota_operand>) {
                 const index& extent = each.operand.extent;
                 operands.push_back({&extent, map_of<ids>(each, {&extent, extent < 0 ? 0U : 1U}), {index_kind::label}});
+                operands.back().is_iota = true;
             }
             if constexpr (Selects<Operand>) {
                 std::apply([&](const auto&... index) { (learn_data(index, operands), ...); }, each.operand.indices);

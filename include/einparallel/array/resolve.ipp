@@ -23,7 +23,7 @@ struct dimension_read {
         return find_in(at().terms, label, &index_term::label) != at().terms.end();
     }
     [[nodiscard]] std::string where() const {
-        return owner().is_output ? "the output" : "operand " + std::to_string(operand);
+        return owner().is_output ? "the output" : owner().is_iota ? "iota" : "operand " + std::to_string(operand);
     }
     [[nodiscard]] std::string text(std::span<const std::string_view> names) const {
         return "index " + function_text(at(), names) + " of dimension " + std::to_string(dimension) + " of " + where();
@@ -114,8 +114,11 @@ EINPARALLEL_INLINE std::string find_extents(std::span<const std::string_view> na
             });
         const interval reached = is_read ? read.reach({extents.begin(), extents.end()}) : interval{};
         if (reached.begin < 0 || reached.end > read.extent()) {
-            return "einsum: " + read.text(names) + " runs from " + std::to_string(reached.begin) + " to " +
-                   std::to_string(reached.end - 1) + ", outside the extent " + std::to_string(read.extent());
+            const std::string last = std::to_string(reached.end - 1);
+            const bool is_one = reached.begin + 1 == reached.end;
+            return "einsum: " + read.text(names) +
+                   (is_one ? " is " + last : " runs from " + std::to_string(reached.begin) + " to " + last) +
+                   ", outside the extent " + std::to_string(read.extent());
         }
     }
     return {};

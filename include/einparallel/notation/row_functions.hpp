@@ -151,15 +151,34 @@ auto top_k(const K& k, const Over& /*over*/, const E& expression, Count... count
     }
 }
 
+namespace detail {
+
+/// The result of a function below that is called without the label along which it goes.
+template <class E>
+struct without_label : refused_node {
+    static_assert(!Expression<E>,
+                  "einsum: argmax, argmin, softmax, cumsum, cumprod and top_k go along a label, which comes first: "
+                  "ep::argmax(j, A(i, j))");
+};
+
+}  // namespace detail
+
 /// Refuse calls of these functions with arguments that they do not take.
 ///@{
-EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(softmax);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(cumsum);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(cumprod);
-EINPARALLEL_DETAIL_REFUSES_OTHERS(top_k);
+#define EINPARALLEL_DETAIL_GOES_ALONG(word)                  \
+    template <Expression E>                                  \
+    detail::without_label<E> word(const E& /*expression*/) { \
+        return {};                                           \
+    }                                                        \
+    EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
+EINPARALLEL_DETAIL_GOES_ALONG(argmax);
+EINPARALLEL_DETAIL_GOES_ALONG(argmin);
+EINPARALLEL_DETAIL_GOES_ALONG(softmax);
+EINPARALLEL_DETAIL_GOES_ALONG(cumsum);
+EINPARALLEL_DETAIL_GOES_ALONG(cumprod);
+EINPARALLEL_DETAIL_GOES_ALONG(top_k);
 ///@}
+#undef EINPARALLEL_DETAIL_GOES_ALONG
 #undef EINPARALLEL_DETAIL_REFUSES_OTHERS
 
 }  // namespace einparallel

@@ -93,7 +93,7 @@ TEST_CASE("a token outside is named by its place in the tensor, and nothing is w
     std::vector<double> x(6, 1.0), z(8, 7.0);
     const std::array<index, 3> starts{10, 0, 2};
     CHECK(ep::testing::sentence_of([&] { of.run(z, x, true, write_mode::overwrite, 5, starts); }) ==
-          "einsum: the index at (12) is 5, outside the extent 5 of label v");
+          "einsum: element (12) of the indices is 5, outside the extent 5 of label v");
     CHECK(z == std::vector<double>(8, 7.0));
 }
 

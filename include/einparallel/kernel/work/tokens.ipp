@@ -32,15 +32,15 @@ void for_each_token(element_type element, const std::byte* first, index stride, 
     });
 }
 
-/// Where a token stands in its tensor: "the index at (3, 1)"; "the index" where it has no labels.
+/// Where a token stands in its tensor: "element (3, 1) of the indices"; "the index" where it has no labels.
 EINPARALLEL_INLINE std::string name_of_token(const block_call& call, const strided_block& token, index_span at) {
     std::string position;
     for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
         const label_id label = token.labels[dimension];
         const index first = label == no_label ? 0 : call.first_along(label);
-        position += (position.empty() ? " at (" : ", ") + std::to_string(first + at[dimension]);
+        position += (position.empty() ? "" : ", ") + std::to_string(first + at[dimension]);
     }
-    return "the index" + position + (position.empty() ? "" : ")");
+    return position.empty() ? "the index" : "element (" + position + ") of the indices";
 }
 
 /// Throws where a token of the operand is outside its dimension.
