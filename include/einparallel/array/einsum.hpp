@@ -126,7 +126,8 @@ contraction_decision decision_of(const X& x, const Y& y) {
     std::array<strided_block, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     labels.see(blocks);
     small_vector<index, 16> extents;
-    return decide(checked_call({table_names<table>}, blocks, extents, nullptr), element_type_of<T>());
+    return decide(checked_call({table_names<table>}, blocks, extents, nullptr),
+                  element_type_of<summed_as_t<computed_t<T>>>());
 }
 
 /// The result of an einsum whose string has a mistake. It does not compile, and its error says what the mistake is.

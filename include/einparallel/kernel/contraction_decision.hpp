@@ -67,6 +67,13 @@ struct contraction_decision {
 
 namespace EINPARALLEL_DETAIL {
 
+/// The element type as which a product that is summed in `own` reads an operand. Integers of one size are read as
+/// elements of `own`, modulo 2ⁿ.
+constexpr element_type factor_type(element_type own, element_type element) {
+    const auto is_whole = [](element_type type) { return type.kind == 'i' || type.kind == 'u'; };
+    return is_whole(element) && is_whole(own) && element.bytes == own.bytes ? own : element;
+}
+
 /// The number of times that this thread has decided how a call is computed.
 EINPARALLEL_INLINE std::uint64_t& decisions_made();
 
@@ -121,8 +128,8 @@ private:
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// How scale · Σ x · y with elements of `type` would be computed. The decision does not depend on the addresses in the
-/// call.
+/// How scale · Σ x · y would be computed, which is summed in `type`. The decision does not depend on the addresses in
+/// the call.
 /// @pre the call has two operands
 EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_type type);
 

@@ -88,7 +88,9 @@ EINPARALLEL_INLINE pair_loops::pair_loops(const block_call& call, element_type t
 namespace einparallel {
 
 EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_type type) {
-    if (detail::few_loops(call).fits) {
+    const element_type x = detail::factor_type(type, call.operands[0].element);
+    const element_type y = detail::factor_type(type, call.operands[1].element);
+    if (x == type && y == type && detail::few_loops(call).fits) {
         detail::loop_nest nest(call);
         detail::drop_resting(nest);
         detail::gemm_axes axes;
@@ -96,7 +98,7 @@ EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_t
         return {contraction_way::few_points, axes.m.size, axes.n.size, axes.k.size,
                 detail::odometer(nest, batch).size()};
     }
-    return detail::pair_loops(call, type, type, type).decision;
+    return detail::pair_loops(call, type, x, y).decision;
 }
 
 EINPARALLEL_INLINE std::string contraction_decision::text() const {

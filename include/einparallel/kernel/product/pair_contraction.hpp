@@ -9,7 +9,6 @@
 #include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/product/product_panels.hpp>
-#include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/product/small_call.hpp>
 #include <einparallel/kernel/product/small_product.hpp>
 #include <einparallel/kernel/product/vector_strip.hpp>
@@ -22,6 +21,7 @@
 #include <einparallel/kernel/simd/vector_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/work/product_rows.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -37,13 +37,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The element type as which a product of T reads an operand. Integers of the size of T are read as elements of T,
-/// modulo 2ⁿ.
+/// factor_type() of a product of T.
 template <Element T>
 element_type factor_type(element_type element) {
-    constexpr element_type own = element_type_of<T>();
-    const auto is_whole = [](element_type type) { return type.kind == 'i' || type.kind == 'u'; };
-    return is_whole(element) && is_whole(own) && element.bytes == own.bytes ? own : element;
+    return factor_type(element_type_of<T>(), element);
 }
 
 /// Contracts two operands with elements of type T, or of other types whose elements are elements of T. It runs as was
