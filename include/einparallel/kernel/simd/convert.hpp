@@ -58,10 +58,8 @@ void convert_row(element_type element, T* into, const void* from, index count) {
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
             static const row_function rows = made_row_function<0, unchanged, T, From>();
             rows(nullptr, into, &from, count);
-#else  // a plain loop, which is less to compile
-            for (index at = 0; at < count; ++at) {
-                into[at] = converted<T>(static_cast<const From*>(from)[at]);
-            }
+#else  // of one instruction set, which is less to compile
+            op_row<instruction_set::baseline, 0, unchanged, T, From>::run(nullptr, into, &from, count);
 #endif
         }
     });
