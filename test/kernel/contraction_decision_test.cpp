@@ -197,6 +197,14 @@ TEST_CASE("the decision for arrays and views") {
     CHECK(ep::explain<"xij,xjk->xik">(batch, batch).way == way::small_products);
     const ep::array<float, 1> numbers({40});
     CHECK(ep::explain<"i,i->">(numbers, numbers).way == way::dots);
+    // Halves are summed as floats.
+    const ep::array<ep::bfloat16, 2> halves({512, 300}), others({300, 512});
+    CHECK(ep::explain<"ij,jk->ik">(halves, others).way == way::packed_product);
+    CHECK(ep::explain<"ij,ji->i">(halves, others).way != way::few_points);
+    // Short rows are summed in the lanes of vectors, long ones are dot products.
+    const ep::array<float, 2> rows({1000, 8}), long_rows({1000, 80});
+    CHECK(ep::explain<"ij,ij->i">(rows, rows).way == way::rows);
+    CHECK(ep::explain<"ij,ij->i">(long_rows, long_rows).way == way::dots);
 }
 
 }  // namespace contraction_decision_test

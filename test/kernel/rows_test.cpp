@@ -304,4 +304,70 @@ TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64
     }
 }
 
+template <class T, class Reduce>
+void check_short_rows(unsigned seed, const Reduce& reduce) {
+    random_source random(seed);
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        CAPTURE(repetition);
+        random_case<T> made;
+        // Label 0 is summed, above all where it is short; label 2 is summed in some cases.
+        made.extents = {pick(random, 0, 3) == 0 ? pick(random, 100, 400) : pick(random, 1, 40), pick(random, 1, 100),
+                        pick(random, 1, 3)};
+        const auto add = [&](std::vector<label_id> labels, index largest) {
+            if (pick(random, 0, 1) == 0) {
+                std::shuffle(labels.begin(), labels.end(), random);
+            }
+            auto tensor = random_layout<stored<T>>(random, labels, made.extents, false);
+            for (auto& element : tensor.memory) {
+                element = static_cast<T>(pick(random, std::is_unsigned_v<T> ? 1 : -largest, largest));
+            }
+            return tensor;
+        };
+        const bool is_product = Reduce::code == einparallel::op_code::multiply;  // of 1 and −1, so that it is exact
+        made.operands.push_back(add({1, 2, 0}, is_product ? 1 : 9));
+        if constexpr (!std::is_unsigned_v<T>) {
+            if (std::is_floating_point_v<T> && !is_product && pick(random, 0, 5) == 0) {
+                auto& memory = made.operands[0].memory;
+                memory[static_cast<std::size_t>(pick(random, 0, index(memory.size()) - 1))] =
+                    static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+            }
+        }
+        made.output = add(pick(random, 0, 1) == 0 ? std::vector<label_id>{1} : std::vector<label_id>{1, 2}, 1);
+        const bool combine = pick(random, 0, 1) == 1;
+        std::vector<T> expected = made.output.memory;
+        std::vector<bool> written(expected.size(), combine);
+        made.for_each({0, 1, 2}, [&](const std::vector<index>& point) {
+            const auto& x = made.operands[0];
+            const T value = x.memory[static_cast<std::size_t>(x.offset(point))];
+            const auto at = static_cast<std::size_t>(made.output.offset(point));
+            expected[at] = written[at] ? reduce(expected[at], value) : value;
+            written[at] = true;
+        });
+        std::vector<strided_block> blocks;
+        const write_mode mode = combine ? write_mode::combine : write_mode::overwrite;
+        using tree = einparallel::detail::tree_function<einparallel::detail::pick<0, T>>;
+        using negated = decltype([](T x) { return static_cast<T>(T(0) - x); });
+        if (pick(random, 0, 1) == 0) {
+            join_kernel<T, Reduce, tree, T>(reduce, {}).contract(call_of(made, blocks, mode));
+        } else {
+            for (T& each : made.operands[0].memory) {
+                each = static_cast<T>(T(0) - each);
+            }
+            join_kernel<T, Reduce, negated, T>(reduce, {}).contract(call_of(made, blocks, mode));
+        }
+        const bool is_same =
+            std::equal(expected.begin(), expected.end(), made.output.memory.begin(),
+                       [](T left, T right) { return left == right || (left != left && right != right); });
+        CHECK(is_same);
+    }
+}
+
+TEST_CASE_TEMPLATE("short rows are summed in the lanes of vectors", T, double, float, int, std::int64_t, std::uint32_t,
+                   std::int8_t) {
+    check_short_rows<T>(51, einparallel::op::sum_type{});
+    check_short_rows<T>(52, einparallel::op::prod_type{});
+    check_short_rows<T>(53, einparallel::op::max_type{});
+    check_short_rows<T>(54, einparallel::op::min_type{});
+}
+
 }  // namespace rows_test

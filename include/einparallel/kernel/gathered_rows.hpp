@@ -2,6 +2,7 @@
 // Rows of operands that do not lie in memory as a worker reads them.
 
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
@@ -13,8 +14,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Points of rows that are copied together, at most.
+inline constexpr index most_points_beside = 256;
+
 /// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
-/// read again.
+/// read again. Where the next rows lie beside a row in memory, it and they are copied together, transposed in
+/// registers: as many as share a cache line.
 EINPARALLEL_INLINE class gathered_rows {
 public:
     gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
@@ -23,33 +28,64 @@ public:
         }
     }
 
-    void use(std::size_t operand, bool gathers) { rows_[operand].number = gathers ? used_++ : -1; }
+    /// @param gathers  whether rows of the operand are copied
+    /// @param beside   whether the first points of rows that follow one another lie side by side
+    void use(std::size_t operand, bool gathers, bool beside) {
+        const index together = beside && gathers ? line_bytes / operands_[operand].bytes() : 1;
+        rows_[operand].together = std::max<index>(together, 1);
+        rows_[operand].memory = gathers ? used_ : -1;
+        used_ += gathers ? rows_[operand].together * (pitch_ + line_bytes) : 0;
+        rows_[operand].tables = used_;
+        used_ += rows_[operand].together > 1 ? 3 * most_points_beside * index(sizeof(index)) : 0;
+    }
 
     /// The operand's row from an offset on: `stretches` stretches of `length` points.
-    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index stretches) {
+    /// @param left  how many rows lie beside it from there on, with itself
+    const std::byte* read(std::size_t operand, index offset, index move, index length, index beyond, index stretches,
+                          index left) {
         const index bytes = operands_[operand].bytes();
         const index counted = operands_[operand].counts_from;
         const std::byte* const first = counted < 0 ? operands_[operand].data + offset * bytes
                                                    : reinterpret_cast<const std::byte*>(counted + offset);
         row& own = rows_[operand];
-        if (own.number < 0) {
+        if (own.memory < 0) {
             return first;
         }
         if (memory_.data() == nullptr) {
-            memory_ = scratch_memory(std::size_t(used_ * pitch_));
+            memory_ = scratch_memory(std::size_t(used_));
         }
-        std::byte* const into = memory_.data() + own.number * pitch_;
-        if (first != own.from || stretches * length > own.filled) {
-            counted >= 0 ? count_rows(reinterpret_cast<index*>(into), {first, move, beyond}, length, stretches)
-            : length < stretches && (move != 0 || length < 4)
+        std::byte* const into = memory_.data() + own.memory;
+        const index behind = counted < 0 ? (first - own.from) / bytes : first == own.from ? 0 : 1;
+        if (behind >= 0 && behind < own.count && stretches * length <= own.filled) {
+            return into + behind * (pitch_ + line_bytes);
+        }
+        own.from = first;
+        own.filled = stretches * length;
+        own.count = 1;
+        if (own.together > 1 && stretches == 1 && left > 1 && length <= most_points_beside) {
+            own.count = left <= own.together ? left : std::min(own.together, (left + 1) / 2);
+            copy_beside(bytes, into, first, move, length, own);
+        } else if (counted >= 0) {
+            count_rows(reinterpret_cast<index*>(into), {first, move, beyond}, length, stretches);
+        } else {
+            length < stretches && (move != 0 || length < 4)
                 ? copy_rows(bytes, {into, length, 1}, {first, beyond, move}, stretches, length)
                 : copy_rows(bytes, {into, 1, length}, {first, move, beyond}, length, stretches);
-            own = {first, stretches * length, own.number};
         }
         return into;
     }
 
 private:
+    struct row {
+        const std::byte* from = nullptr;
+        index filled = 0;    ///< points of a row
+        index count = 0;     ///< rows that are kept
+        index together = 1;  ///< rows that are copied together
+        index memory = -1;   ///< where its rows are in memory_; −1: not gathered
+        index tables = 0;    ///< where its tables of offsets are, for `move`
+        index move = 0;
+    };
+
     /// Writes `count` stretches of indices; `from.first` is the first of them.
     static void count_rows(index* into, const row_steps& from, index length, index count) {
         index begin = index(reinterpret_cast<std::uintptr_t>(from.first));
@@ -60,17 +96,30 @@ private:
         }
     }
 
-    struct row {
-        const std::byte* from = nullptr;
-        index filled = 0;
-        index number = -1;  ///< its row in memory_; −1: not gathered
-    };
+    /// Copies the rows of `own`, whose points lie side by side.
+    void copy_beside(index bytes, std::byte* into, const std::byte* from, index move, index length, row& own) {
+        index* const points = reinterpret_cast<index*>(memory_.data() + own.tables);
+        index* const read = points + most_points_beside;
+        index* const rows = read + most_points_beside;
+        for (index point = 0; own.move != move && point < most_points_beside; ++point) {
+            points[point] = point;
+            read[point] = point * move;
+            rows[point] = point * (pitch_ + line_bytes) / bytes;
+        }
+        own.move = move;
+        copy_tile tile;
+        tile.columns = {points, read, length, length, true};
+        tile.rows = {rows, points, own.count, own.count, true};
+        tile.unit = bytes;
+        copy_functions::best(bytes, std::min(length, own.count)).copy(into, from, tile);
+    }
 
     const row_operands& operands_;
     small_vector<row, 8> rows_;
     index used_ = 0;
     index pitch_ = 0;
     scratch_memory memory_{0};
+    static constexpr index line_bytes = 64;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

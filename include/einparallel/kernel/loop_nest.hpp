@@ -71,17 +71,32 @@ EINPARALLEL_INLINE index drop_resting(loop_nest& nest);
 struct row_order {
     static constexpr std::size_t none = std::size_t(-1);
 
-    std::size_t inner = none;   ///< the loop along the row; none where the nest has no loop
-    std::size_t second = none;  ///< a loop that continues the row, where `inner` is short
-    std::size_t tiled = none;   ///< a loop inside each piece of the row, to reuse cache lines; of the kind of `inner`
-    bool narrow = false;        ///< the next outer loop reuses cache lines of an operand, if rows are short
+    std::size_t inner = none;    ///< the loop along the row; none where the nest has no loop
+    std::size_t second = none;   ///< a loop that continues the row, where `inner` is short
+    bool folds = false;          ///< `inner` is contracted, and `second` is a loop of the output
+    bool folds_operand = false;  ///< the same, of elements of the first operand where they lie
+    std::size_t tiled = none;    ///< a loop inside each piece of the row, to reuse cache lines; of the kind of `inner`
+    bool narrow = false;         ///< the next outer loop reuses cache lines of an operand, if rows are short
     small_vector<std::size_t, 12> outer_output;      ///< other loops of the output, outermost first
     small_vector<std::size_t, 12> outer_contracted;  ///< other contracted loops, outermost first; inside the output's
+
+    /// The loop that is walked from one row to the next, where rows are not summed.
+    [[nodiscard]] std::size_t next() const {
+        return outer_contracted.empty() ? tiled : outer_contracted[outer_contracted.size() - 1];
+    }
+};
+
+/// Which stretches of a row a worker sums, each by itself.
+struct row_folds {
+    index longest = 0;       ///< points of the longest stretch of results that it sums; 0 where it sums none
+    bool operands = false;   ///< it also sums elements of the first operand where they lie, in longer stretches
+    index shortest = 0;      ///< of those
+    bool positions = false;  ///< it finds positions: only where operands lie, of one extreme element for each stretch
 };
 
 /// Chooses the order in which the loops of a nest are walked.
 /// @pre the loops of the nest are sorted by the output's stride
-EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest);
+EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest, const row_folds& folds = {});
 
 /// Steps through the points of some loops of a nest, the last loop fastest, and keeps the offset of every slot. It uses
 /// no recursion, and two additions per slot and step.
@@ -113,6 +128,12 @@ public:
             }
         }
         return false;
+    }
+
+    /// How many points of the last loop there are from this one on.
+    [[nodiscard]] index left() const {
+        const std::size_t last = chosen_->size() - 1;
+        return chosen_->empty() ? 1 : nest_->extents[(*chosen_)[last]] - counters_[last];
     }
 
     /// The number of points.

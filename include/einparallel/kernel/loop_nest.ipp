@@ -132,31 +132,59 @@ EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {
     return repeats;
 }
 
+/// For how many tensors `loop` goes on where `inner` ends.
+EINPARALLEL_INLINE std::size_t tensors_in_line(const loop_nest& nest, std::size_t inner, std::size_t loop) {
+    std::size_t count = 0;
+    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+        count += nest.of(loop)[slot] == nest.extents[inner] * nest.of(inner)[slot] ? 1 : 0;
+    }
+    return count;
+}
+
 /// The loop that continues a short row: a loop of the same kind (of the output, or summed), or a summed loop. With a
 /// summed loop, a row of the output has as many results as points, which are added up at the end. Loops along which
 /// tensors continue in memory are preferred, above all the output: such tensors need not be gathered.
-EINPARALLEL_INLINE std::size_t second_loop(const loop_nest& nest, std::size_t inner) {
+/// A loop of the output continues a summed one where there are enough stretches, which are summed each: `order.folds`.
+EINPARALLEL_INLINE void choose_second(const loop_nest& nest, const row_folds& folds, row_order& order) {
     constexpr index short_row = 64;
-    std::size_t found = row_order::none;
+    constexpr index longest_operand_fold = 4096;
+    constexpr index fewest_points = 256;
+    const std::size_t inner = order.inner;
+    const index length = nest.extents[inner];
+    const bool is_output = nest.in_output(inner);
+    const auto lies_so = [&](std::size_t loop) {
+        return !folds.positions || (nest.of(inner)[2] == 0 && nest.of(inner)[3] != 0 && nest.of(loop)[3] == 0);
+    };
+    const bool as_it_lies = folds.operands && length >= folds.shortest && !is_output && nest.of(inner)[1] == 1 &&
+                            output_loops(nest).size() + 1 == nest.size();
+    const index longest = as_it_lies ? longest_operand_fold : folds.longest;
     std::size_t most = 0;
-    for (std::size_t loop = 0; nest.extents[inner] < short_row && loop < nest.size(); ++loop) {
-        if (loop != inner && (nest.in_output(inner) || !nest.in_output(loop))) {
-            std::size_t in_line = nest.in_output(loop) == nest.in_output(inner) ? nest.slots : 0;
-            for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                const bool follows = nest.of(loop)[slot] == nest.extents[inner] * nest.of(inner)[slot];
-                in_line += follows ? slot == 0 ? nest.slots : 1 : 0;
-            }
+    const bool is_foldable = !is_output && length > 1 && length <= longest;
+    for (std::size_t loop = 0; is_foldable && loop < nest.size(); ++loop) {
+        const std::size_t in_line = tensors_in_line(nest, inner, loop);
+        if (nest.in_output(loop) && in_line >= most && length * nest.extents[loop] >= fewest_points && lies_so(loop)) {
+            order.second = loop;
+            order.folds = true;
+            order.folds_operand = as_it_lies;
+            most = in_line;
+        }
+    }
+    for (std::size_t loop = 0; !order.folds && length < short_row && loop < nest.size(); ++loop) {
+        if (loop != inner && (is_output || !nest.in_output(loop))) {
+            const bool follows = nest.of(loop)[0] == length * nest.of(inner)[0];
+            const std::size_t in_line = tensors_in_line(nest, inner, loop) + (follows ? nest.slots - 1 : 0) +
+                                        (nest.in_output(loop) == is_output ? nest.slots : 0);
             if (in_line >= most) {
-                found = loop;
+                order.second = loop;
                 most = in_line;
             }
         }
     }
-    return found;
 }
 
 /// The cost of a point where rows lie along `loop`, in loads of contiguous elements. It serves comparisons only.
-EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
+EINPARALLEL_INLINE double row_cost(const loop_nest& nest, const row_order& order) {
+    const std::size_t loop = order.inner;
     const index* moves = nest.of(loop);
     const bool blocks = nest.all_in_output();
     double cost = 0;
@@ -164,12 +192,11 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
         const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
         cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
     }
-    const std::size_t second = second_loop(nest, loop);
-    const index length = nest.extents[loop] * (second == row_order::none ? 1 : nest.extents[second]);
+    const index length = nest.extents[loop] * (order.second == row_order::none ? 1 : nest.extents[order.second]);
     return cost + (nest.in_output(loop) ? 32.0 : 96.0) / double(std::min<index>(length, 256));
 }
 
-EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
+EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest, const row_folds& folds) {
     row_order order;
     if (nest.size() == 1) {
         order.inner = 0;
@@ -177,16 +204,18 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
     }
     double cheapest = 0;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        const double cost = row_cost(nest, loop);
+        row_order tried;
+        tried.inner = loop;
+        choose_second(nest, folds, tried);
+        const double cost = row_cost(nest, tried);
         if (order.inner == row_order::none || cost <= cheapest) {
-            order.inner = loop;
+            order = tried;
             cheapest = cost;
         }
     }
     if (order.inner == row_order::none) {
         return order;
     }
-    order.second = second_loop(nest, order.inner);
     // Where the row jumps through an operand, each of its elements loads a whole cache line. The next point along the
     // operand's own contiguous loop reads the same line: walk that loop next.
     std::size_t neighbour = row_order::none;

@@ -6,6 +6,7 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/simd/functor_identity.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
+#include <einparallel/kernel/simd/vector_fold.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -49,11 +50,13 @@ struct row_reduction {
     std::array<std::byte, 16> identity{};
     identity_function told = nullptr;  ///< tells the identity of the application's functor; null for the library's ⊕
     element_type element{};
+    fold_function fold = nullptr;  ///< ⊕ along rows
 };
 template <class Out, class Reduce>
 row_reduction row_reduction_of(const Reduce& reduce) {
     row_reduction made{row_function_of<0, Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
     made.element = register_type<Out>();
+    made.fold = fold_function_of<Reduce, Out>();
     const Out identity = Reduce::template identity<Out>();
     __builtin_memcpy(made.identity.data(), &identity, sizeof(Out));
     if constexpr (!has_op_code<Reduce>) {
@@ -77,7 +80,12 @@ public:
           mode_(mode),
           results_(static_cast<std::byte*>(results)),
           width_(width),
-          operands_(operands) {}
+          operands_(operands) {
+        if (reduction.fold != nullptr) {
+            folds.longest = std::min(width, least_width) / 4;
+            folds.shortest = shortest_vector_row(std::size_t(reduction.bytes));
+        }
+    }
 
     /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
     /// elements after from[r]. After straight(true, …) it may write to the output at once instead.
@@ -105,6 +113,8 @@ public:
     /// memory, and the move is in_memory.
     bool counts = false;
     static constexpr index in_memory = std::numeric_limits<index>::min();
+    /// Which stretches fold_rows() sums, and fold_operands().
+    row_folds folds;
     /// Set by accumulate() where it has left the sum of all points of a row in the first result.
     bool is_folded = false;
 
@@ -113,6 +123,16 @@ public:
     virtual void write(index number, index offset, index move, index count) = 0;
     /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
     EINPARALLEL_INLINE void fold(index elements, index count);
+
+    /// results[r] = ⊕ of the r-th of `rows` rows of `length` results.
+    void fold_rows(index length, index rows) const { reduction_.fold(results_, results_, length, length, rows); }
+    /// results[r] = ⊕ of the elements of the first operand in row r: `length` elements, which lie side by side.
+    /// @param moves   of every slot: from one point of a row to the next
+    /// @param beyond  of every slot: from one row to the next
+    virtual void fold_operands(const std::byte* const* from, [[maybe_unused]] const index* moves, const index* beyond,
+                               index length, index rows) {
+        reduction_.fold(results_, from[0], beyond[1], length, rows);
+    }
 
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }

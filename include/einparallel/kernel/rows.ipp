@@ -20,8 +20,12 @@ class row_walk {
 public:
     /// @param shared  the loop of which there are shares
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest, std::size_t shared = row_order::none)
-        : nest_(&nest), order_(order_rows(nest)), shared_(shared), own_(0, 0, 1), points_(element_count(nest.extents)) {
+    EINPARALLEL_INLINE row_walk(const loop_nest& nest, const row_worker& worker, std::size_t shared = row_order::none)
+        : nest_(&nest),
+          order_(order_rows(nest, worker.folds)),
+          shared_(shared),
+          own_(0, 0, 1),
+          points_(element_count(nest.extents)) {
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
@@ -144,6 +148,11 @@ EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index 
 }
 
 EINPARALLEL_INLINE void row_worker::fold(index elements, index count) {
+    constexpr index rows = 8;
+    if (elements == 1 && reduction_.fold != nullptr && count >= rows * rows && count % rows == 0) {
+        fold_rows(count / rows, rows);
+        count = rows;
+    }
     while (count > 1) {
         const index half = (count + 1) / 2;
         reduce(results_, result(half * elements), (count - half) * elements);
@@ -184,30 +193,40 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const bool continued = order_.second != row_order::none;
     const auto in_line = [&](std::size_t slot) { return !continued || beyond[slot] == inner * along[slot]; };
     const index elements = order_.inner != row_order::none && nest.in_output(order_.inner) ? inner : 1;  // of sums
-    const bool sums = (order_.inner != row_order::none && !nest.in_output(order_.inner)) ||
-                      (continued && !nest.in_output(order_.second));
+    const bool folds = order_.folds;
+    const bool sums = !folds && ((order_.inner != row_order::none && !nest.in_output(order_.inner)) ||
+                                 (continued && !nest.in_output(order_.second)));
     const bool straight = along[0] == 1 && in_line(0) && !streams && !sums && order_.outer_contracted.empty();
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in runs as long as a row.
-    const index most = tiled                  ? 64
-                       : elements > 1 && sums ? std::min<index>(worker.width(), 256)
-                       : sums                 ? std::min(worker.width(), worker.summed_width)
-                       : order_.outer_contracted.empty() || order_.narrow ? worker.mapped_row()
-                                                                          : worker.width();
+    const index most = tiled                             ? 64
+                       : elements > 1 && sums            ? std::min<index>(worker.width(), 256)
+                       : sums                            ? std::min(worker.width(), worker.summed_width)
+                       : folds                           ? std::min(worker.width(), row_worker::least_width)
+                       : order_.narrow                   ? std::min(worker.mapped_row(), most_points_beside)
+                       : order_.outer_contracted.empty() ? worker.mapped_row()
+                                                         : worker.width();
     // The number of stretches does not depend on a thread's own share, so that the order of summation is the same.
-    const index width = continued ? most / nest_->extents[order_.inner] * inner : most;
+    const index width = order_.folds_operand ? std::min<index>(most, 256) * inner
+                        : continued          ? most / nest_->extents[order_.inner] * inner
+                                             : most;
+    const std::size_t next = sums ? row_order::none : order_.next();
     small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
     gathered_rows gathered(operands, width);
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         const index move = along[operand + 1];
         const bool counted = operands[operand].counts_from >= 0;
+        // Few elements of 8 bytes share a cache line: to copy their rows together gains nothing.
+        const bool beside = !counted && move != 0 && move != 1 && operands[operand].bytes() <= 4 &&
+                            next != row_order::none && nest.of(next)[operand + 1] == 1;
         const bool as_it_is =
-            in_line(operand + 1) &&
-            ((move == 1 && !counted) || ((counted ? worker.counts : worker.reads_any_move) && !nest.all_in_output()));
+            order_.folds_operand ||
+            (in_line(operand + 1) && !beside &&
+             ((move == 1 && !counted) || ((counted ? worker.counts : worker.reads_any_move) && !nest.all_in_output())));
         moves[operand] = as_it_is ? move : counted ? row_worker::in_memory : 1;
-        gathered.use(operand, !as_it_is);
+        gathered.use(operand, !as_it_is, beside);
     }
     odometer output(nest, order_.outer_output);
     odometer contracted(nest, order_.outer_contracted);  // inside a row, or around sums along it
@@ -229,12 +248,23 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                     do {
                         for (std::size_t slot = 1; slot < slots; ++slot) {
                             from[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], stretch,
-                                                           beyond[slot], stretches);
+                                                           beyond[slot], stretches,
+                                                           next == order_.tiled ? rows - row : contracted.left());
                         }
-                        worker.accumulate(from.data(), moves.data(), count, first);
+                        if (order_.folds_operand) {
+                            worker.fold_operands(from.data(), along, beyond, inner, stretches);
+                        } else {
+                            worker.accumulate(from.data(), moves.data(), count, first);
+                        }
                         report(nest.hook, count);
                         first = false;
                     } while (!sums && contracted.advance(offsets));
+                    if (folds) {
+                        order_.folds_operand ? void() : worker.fold_rows(inner, stretches);
+                        worker.write(0, offsets[0] + starts[0], beyond[0], stretches);
+                        first = true;
+                        continue;
+                    }
                     const bool whole = sums || in_line(0);
                     for (index number = 0; !sums && number < (whole ? 1 : stretches); ++number) {
                         worker.write(number * stretch, offsets[0] + starts[0] + number * beyond[0], along[0],
@@ -265,7 +295,7 @@ EINPARALLEL_INLINE void run_splits(const loop_nest& nest, std::size_t shared, in
             elements *= nest.extents[loop];
         }
     }
-    const row_walk walk(dense, shared);
+    const row_walk walk(dense, worker, shared);
     on_threads(int(std::min<index>(available_threads(), splits)), [&](index share, index shares) {
         const even_share own(splits, share, shares);
         for (index split = own.begin; split < own.end; ++split) {
@@ -283,7 +313,7 @@ EINPARALLEL_INLINE void run_splits(const loop_nest& nest, std::size_t shared, in
 }
 
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
-    row_walk walk(nest);
+    row_walk walk(nest, worker);
     if (const index splits = walk.splits(); splits > 1) {
         run_splits(nest, walk.shared(), splits, worker);
         return;

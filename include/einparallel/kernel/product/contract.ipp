@@ -6,9 +6,9 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/few_points.hpp>
 #include <einparallel/kernel/product/pair_contraction.hpp>
-#include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/work/product_rows.hpp>
 #include <einparallel/kernel/work/work.hpp>
 
 #include <initializer_list>

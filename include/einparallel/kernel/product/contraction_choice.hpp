@@ -67,6 +67,9 @@ private:
         if (k == 1 && is_elementwise()) {
             return contraction_way::elementwise;
         }
+        if (folds_rows()) {
+            return contraction_way::rows;
+        }
         // A product of a few rows and a large matrix reads each element of the matrix once; packing would touch it
         // three times.
         const bool is_few = std::min(m, n) == 1 || (std::min(m, n) <= few_rows && m * n * k > most_small_points);
@@ -114,7 +117,7 @@ private:
         // Small products need no plan, unless they would wait for parts of cache lines.
         const bool is_small = made.way == contraction_way::small_products && has_small_columns() && !converts_ &&
                               lines < made.nanoseconds / 2;
-        if (made.nanoseconds < shortest || reads_once || is_small) {
+        if (made.nanoseconds < shortest || reads_once || is_small || folds_rows()) {
             return;
         }
         panel_plan found = cheapest_panels(nest_, type_, operands_);
@@ -188,6 +191,22 @@ private:
             }
         }
         return line_nanoseconds(nest_, products, type_, operands_);
+    }
+
+    /// True where an operand is a matrix whose short rows are multiplied and then summed in the lanes of vectors. Long
+    /// rows of floating-point numbers are dot products.
+    bool folds_rows() const {
+        const index length = axes_.k.size;
+        const index longest = type_.kind != 'f' ? row_worker::least_width / 4
+                              : converts_       ? 96
+                                                : 160 / index(type_.bytes);
+        if (std::min(axes_.m.size, axes_.n.size) != 1 || !in_vectors() || length >= longest ||
+            (std::max(axes_.m.size, axes_.n.size) > 1 && length * index(type_.bytes) < 16)) {
+            return false;
+        }
+        const row_order order = order_rows(nest_, {row_worker::least_width / 4});
+        return order.folds && std::all_of(nest_.of(order.inner) + 1, nest_.of(order.inner) + nest_.slots,
+                                          [](index move) { return move == 1; });
     }
 
     /// True where all tensors are contiguous or constant along a long loop.

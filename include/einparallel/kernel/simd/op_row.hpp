@@ -7,6 +7,7 @@
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_fold.hpp>
 #include <einparallel/kernel/simd/vector_half.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/notation/box.hpp>
@@ -27,13 +28,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be the same memory as a row that is read. An
 /// argument that is a number has one element.
 using row_function = void (*)(const void* functor, void* into, const void* const* from, index count);
-
-/// Indices of a row that are not in memory: the first of them, and by how much they grow. Rows of position_where take
-/// them in place of a functor, where from[2] is null.
-struct counted_row {
-    index from;
-    index step;
-};
 
 /// The pointer that a row function gets for its functor. It is null for functors of the library, which the row function
 /// makes itself.
@@ -107,8 +101,18 @@ struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, I
         if constexpr (std::is_same_v<Function, position_where>) {
             if (from[2] == nullptr) {
                 using T = std::tuple_element_t<0, std::tuple<In...> >;
-                find(static_cast<Out*>(into), static_cast<const T*>(from[0]), static_cast<const T*>(from[1]),
-                     *static_cast<const counted_row*>(functor), count);
+                const auto* const x = static_cast<const T*>(from[0]);
+                const auto* const extreme = static_cast<const T*>(from[1]);
+                const counted_row& indices = *static_cast<const counted_row*>(functor);
+                if constexpr (has_vector_rows<T>) {
+                    if (indices.length > 0) {
+                        constexpr instruction_set wide = instruction_set::EINPARALLEL_DETAIL_SET;
+                        vector_place<T, std::min(wide, widest_rows)>::run(static_cast<Out*>(into), x, extreme, indices,
+                                                                          count);
+                        return;
+                    }
+                }
+                find(static_cast<Out*>(into), x, extreme, indices, count);
                 return;
             }
         }

@@ -164,17 +164,6 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-private:
-    /// The lanes that a step of a transposition moves to lane `lane` of x (low) and of y (high). Lanes of y are counted
-    /// behind those of x.
-    template <index Step>
-    static constexpr int low(index lane) {
-        return int((lane & Step) == 0 ? lane : lanes + lane - Step);
-    }
-    template <index Step>
-    static constexpr int high(index lane) {
-        return int((lane & Step) == 0 ? lane + Step : lanes + lane);
-    }
     /// Exchanges every lane of x whose number has the bit `Step` with the lane of y that lies `Step` lanes before it.
     /// The lanes are written out because nvcc expands no pack in the arguments of a builtin.
     template <index Step>
@@ -197,6 +186,18 @@ private:
                                         EINPARALLEL_DETAIL_FOUR(high, 8), EINPARALLEL_DETAIL_FOUR(high, 12));
         }
 #undef EINPARALLEL_DETAIL_FOUR
+    }
+
+private:
+    /// The lanes that a step of a transposition moves to lane `lane` of x (low) and of y (high). Lanes of y are counted
+    /// behind those of x.
+    template <index Step>
+    static constexpr int low(index lane) {
+        return int((lane & Step) == 0 ? lane : lanes + lane - Step);
+    }
+    template <index Step>
+    static constexpr int high(index lane) {
+        return int((lane & Step) == 0 ? lane + Step : lanes + lane);
     }
     template <index Step>
     EINPARALLEL_DETAIL_TARGET static void exchange_all(vector (&block)[lanes]) {

@@ -27,10 +27,14 @@ public:
           heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
           rows_(heap_.data() != nullptr ? heap_.data() : memory_) {
         this->summed_width = 256;
+        this->folds.operands = this->folds.longest > 0 && program.operands == 1 && program.steps.empty();
         this->counts = this->reads_any_move =
             is_place(program) && operands[0].counts_from < 0 && operands[2].counts_from >= 0;
         if (this->counts) {
             this->summed_width = this->width();
+            const element_type of = operands[0].element;
+            const bool has_vectors = of.kind != 'c' && (of.bytes == 4 || of.bytes == 8);
+            this->folds = {0, has_vectors, shortest_vector_row(of.bytes), true};
         }
         if (is_chain(program)) {
             this->mapped_width = this->width();
@@ -44,6 +48,21 @@ public:
             return;
         }
         compute(from, count, first);
+    }
+
+    void fold_operands(const std::byte* const* from, const index* moves, const index* beyond, index length,
+                       index rows) override {
+        if (!this->counts) {
+            row_worker::fold_operands(from, moves, beyond, length, rows);
+            return;
+        }
+        const counted_row indices{index(reinterpret_cast<std::uintptr_t>(from[2])), moves[3], length, beyond[1]};
+        const void* read[] = {from[0], from[1], nullptr};
+        if (beyond[2] != 1) {
+            read[1] = row(0);
+            copy_rows(this->operands()[1].bytes(), {row(0)}, {from[1], beyond[2]}, rows);
+        }
+        program_.steps[0].run(&indices, this->result(0), read, rows);
     }
 
     void write(index number, index offset, index move, index count) override {

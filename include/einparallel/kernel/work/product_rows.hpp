@@ -25,10 +25,14 @@ public:
     product_rows(void* output, const row_operands& operands, T scale, write_mode mode)
         : row_worker(row_reduction_of<T>(op::sum), output, operands, mode, sums_, width), scale_(scale) {
         this->reads_any_move = true;
+        this->folds.operands = this->folds.longest > 0 && operands.size() == 1 && operands[0].template is<T>();
+        if (converts()) {
+            this->summed_width = 512;  // conversions are calls for each row
+        }
     }
 
     void accumulate(const std::byte* const* from, const index* moves, index count, bool first) override {
-        if (any_in(this->operands(), [](const row_operand& each) { return !each.template is<T>(); })) {
+        if (converts()) {
             accumulate_converted(from, moves, count, first);
             return;
         }
@@ -51,6 +55,10 @@ public:
 
 private:
     static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
+
+    bool converts() const {
+        return any_in(this->operands(), [](const row_operand& each) { return !each.template is<T>(); });
+    }
 
     /// accumulate() where operands have other types: it converts their rows to T. @pre two operands at most
     void accumulate_converted(const std::byte* const* from, const index* moves, index count, bool first) {
@@ -101,6 +109,16 @@ private:
         }
         T products[width];
         T* const terms = first ? sums_ : products;  // not added to zeros: a product keeps the sign of −0
+        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+            if (operands == 2 && moves[0] == 1 && moves[1] == 1) {
+                const void* const both[] = {from[0], from[1]};
+                row_function_of<0, op::prod_type, T, T, T>()(nullptr, terms, both, count);
+                if (!first) {
+                    reduce(result(0), reinterpret_cast<const std::byte*>(terms), count);
+                }
+                return;
+            }
+        }
         for (std::size_t number = 0; number < operands; ++number) {
             const T* const x = operand(number);
             const index move = moves[number];

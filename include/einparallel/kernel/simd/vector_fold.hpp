@@ -1,0 +1,241 @@
+// ⊕ along short contiguous rows: each lane of a vector gets the result of a row. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_FOLD)
+#define EINPARALLEL_DETAIL_VECTOR_FOLD
+
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/operations/op_code.hpp>
+#include <einparallel/notation/operations/operators.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// into[r] = ⊕ of x[r · step + p], p = 0 … length − 1, for `rows` rows.
+using fold_function = void (*)(void* into, const void* x, index step, index length, index rows);
+
+/// Rows of numbers of 4 or 8 bytes in vectors of Set.
+template <class T, instruction_set Set>
+struct vector_rows;
+/// ⊕ = Reduce along such rows.
+template <class T, class Reduce, instruction_set Set>
+struct vector_fold;
+/// The least index in each row at which there is its extreme element or a NaN; the largest index where there is none.
+template <class T, instruction_set Set>
+struct vector_place;
+
+/// Indices of rows that are not in memory: the first of a row, and by how much they grow. Rows of position_where take
+/// them in place of a functor, where from[2] is null. Where `length` is not 0, there are several rows of so many points
+/// in memory, `beyond` elements apart, each with its own extreme element and with the same indices.
+struct counted_row {
+    index from;
+    index step;
+    index length = 0;
+    index beyond = 0;
+};
+
+/// Vectors of 64 bytes would gain nothing for short rows.
+#if EINPARALLEL_DETAIL_X86
+inline constexpr instruction_set widest_rows = instruction_set::avx2;
+#else
+inline constexpr instruction_set widest_rows = instruction_set::baseline;
+#endif
+
+/// True for numbers whose rows are folded in vectors.
+template <class T>
+inline constexpr bool has_vector_rows = (is_number<T> || std::is_floating_point_v<T>)&&(sizeof(T) == 4 ||
+                                                                                        sizeof(T) == 8);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_fold.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The shortest rows of elements of so many bytes that are folded in vectors.
+constexpr index shortest_vector_row(std::size_t bytes) {
+    return vector_bytes(instruction_set::baseline) / index(bytes);
+}
+
+/// The fold of ⊕ with this processor's instructions; null where ⊕ or T has none.
+template <class Reduce, class T>
+fold_function fold_function_of() {
+    if constexpr (has_op_code<Reduce> && has_vector_rows<T>) {
+        if constexpr (Reduce::code == op_code::add || Reduce::code == op_code::multiply ||
+                      Reduce::code == op_code::larger || Reduce::code == op_code::smaller) {
+            return with_instruction_set(std::min(best_instruction_set(), widest_rows), [](auto set) -> fold_function {
+                return &vector_fold<T, Reduce, std::min(set.value, widest_rows)>::run;
+            });
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#endif
+#else
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <class T>
+struct vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    using copy =
+        vector_copy<std::conditional_t<sizeof(T) == 8, double, float>, instruction_set::EINPARALLEL_DETAIL_SET>;
+    static constexpr index lanes = copy::lanes;
+    typedef std::conditional_t<sizeof(T) == 8, long long, int> number;
+    typedef number numbers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+
+    template <class Vector>
+    EINPARALLEL_DETAIL_TARGET static Vector read(const T* x) {
+        Vector value;
+        __builtin_memcpy(&value, x, sizeof(value));
+        return value;
+    }
+    /// first, first + 1, …
+    EINPARALLEL_DETAIL_TARGET static numbers count_from(index first) {
+        numbers counted{};
+        EINPARALLEL_DETAIL_UNROLL for (index lane = 0; lane < lanes; ++lane) {
+            counted[lane] = number(lane);
+        }
+        return counted + number(first);
+    }
+    /// rows[0][r] = ⊕ of the lanes of rows[r]: of pairs of rows, lanes change places and are joined.
+    template <class Fold, index Step = 1, class Vector>
+    EINPARALLEL_DETAIL_TARGET static void fold_lanes(Vector (&rows)[lanes]) {
+        if constexpr (Step < lanes) {
+            EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < lanes; row += 2 * Step) {
+                typename copy::vector pair[2];
+                __builtin_memcpy(&pair[0], &rows[row], sizeof(Vector));
+                __builtin_memcpy(&pair[1], &rows[row + Step], sizeof(Vector));
+                copy::template exchange<Step>(pair[0], pair[1]);
+                Vector halves[2];
+                __builtin_memcpy(halves, pair, sizeof(pair));
+                rows[row] = Fold::join(halves[0], halves[1]);
+            }
+            fold_lanes<Fold, 2 * Step>(rows);
+        }
+    }
+};
+
+template <class T, class Reduce>
+struct vector_fold<T, Reduce, instruction_set::EINPARALLEL_DETAIL_SET> {
+    using code = vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET>;
+    static constexpr bool wraps = std::is_integral_v<T> && Reduce::code <= op_code::multiply;
+    using lane = typename std::conditional_t<wraps, std::make_unsigned<T>, std::type_identity<T> >::type;
+    typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    static constexpr index lanes = code::lanes;
+
+    EINPARALLEL_DETAIL_TARGET static void run(void* into, const void* x, index step, index length, index rows) {
+        if constexpr (EINPARALLEL_DETAIL_BYTES > 16) {
+            if (length < lanes) {
+                vector_fold<T, Reduce, instruction_set::baseline>::run(into, x, step, length, rows);
+                return;
+            }
+        }
+        const index rest = length % lanes;
+        const bool is_short = length < lanes;
+        const vector none = vector{} + lane(Reduce::template identity<T>());
+        const typename code::numbers position = code::count_from(0);
+        const auto is_first = position < typename code::number(std::min(length, lanes));
+        for (index row = 0; row < rows; row += lanes) {
+            const T* from[lanes];
+            vector sums[lanes];
+            EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
+                from[each] = static_cast<const T*>(x) + std::min(row + each, rows - 1) * step;
+                const vector first = code::template read<vector>(from[each]);
+                sums[each] = is_first ? first : none;
+            }
+            for (index at = lanes; at + lanes <= length; at += lanes) {
+                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
+                    sums[each] = join(sums[each], code::template read<vector>(from[each] + at));
+                }
+            }
+            if (rest != 0 && !is_short) {
+                const auto is_new = position >= typename code::number(lanes - rest);  // vectors overlap
+                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
+                    const vector last = code::template read<vector>(from[each] + length - lanes);
+                    sums[each] = join(sums[each], is_new ? last : none);
+                }
+            }
+            code::template fold_lanes<vector_fold>(sums);
+            T* const results = static_cast<T*>(into) + row;
+            if (rows - row >= lanes) {
+                __builtin_memcpy(results, &sums[0], sizeof(vector));
+            } else {
+                __builtin_memcpy(results, &sums[0], std::size_t(rows - row) * sizeof(T));
+            }
+        }
+    }
+
+    EINPARALLEL_DETAIL_TARGET static vector join(vector a, vector b) {
+        if constexpr (Reduce::code == op_code::add) {
+            return a + b;
+        } else if constexpr (Reduce::code == op_code::multiply) {
+            return a * b;
+        } else {
+            const vector chosen = Reduce::code == op_code::larger ? (a < b ? b : a) : (b < a ? b : a);
+            return std::is_integral_v<T> ? chosen : b != b ? b : chosen;
+        }
+    }
+};
+
+template <class T>
+struct vector_place<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    using code = vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET>;
+    using numbers = typename code::numbers;
+    using number = typename code::number;
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    static constexpr index lanes = code::lanes;
+
+    EINPARALLEL_DETAIL_TARGET static void run(index* into, const T* x, const T* extreme, const counted_row& at,
+                                              index rows) {
+        if constexpr (EINPARALLEL_DETAIL_BYTES > 16) {
+            if (at.length < lanes) {
+                vector_place<T, instruction_set::baseline>::run(into, x, extreme, at, rows);
+                return;
+            }
+        }
+        // Where indices fall along a row, the least one is that of the last position.
+        const number sign = at.step < 0 ? -1 : 1;
+        const numbers none = numbers{} + std::numeric_limits<number>::max();
+        for (index row = 0; row < rows; row += lanes) {
+            numbers least[lanes];
+            EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
+                const index own = std::min(row + each, rows - 1);
+                const T* const from = x + own * at.beyond;
+                const vector sought = vector{} + extreme[own];
+                least[each] = none;
+                for (index done = 0; done < at.length; done += lanes) {
+                    const index first = std::min(done, at.length - lanes);  // the last vector goes over some again
+                    const vector value = code::template read<vector>(from + first);
+                    const numbers here = code::count_from(first) * sign;
+                    numbers found = value == sought ? here : none;
+                    found = value != value ? here : found;
+                    least[each] = join(least[each], found);
+                }
+            }
+            code::template fold_lanes<vector_place>(least);
+            for (index each = 0; each < std::min(lanes, rows - row); ++each) {
+                const number found = least[0][each];
+                into[row + each] =
+                    found == none[0] ? std::numeric_limits<index>::max() : at.from + found * sign * at.step;
+            }
+        }
+    }
+
+    EINPARALLEL_DETAIL_TARGET static numbers join(numbers a, numbers b) { return a < b ? a : b; }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#endif
