@@ -16,6 +16,11 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Points of rows that are copied together, at most.
 inline constexpr index most_points_beside = 256;
+/// How many rows of elements of so many bytes are copied together: four cache lines along the operand, so that
+/// processors fetch ahead, and a tile that fits into the second-level cache.
+constexpr index gathered_together(index bytes) {
+    return 256 / bytes;
+}
 
 /// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
 /// read again. Where the next rows lie beside a row in memory, it and they are copied together, transposed in
@@ -31,8 +36,8 @@ public:
     /// @param gathers  whether rows of the operand are copied
     /// @param beside   whether the first points of rows that follow one another lie side by side
     void use(std::size_t operand, bool gathers, bool beside) {
-        const index together = beside && gathers ? line_bytes / operands_[operand].bytes() : 1;
-        rows_[operand].together = std::max<index>(together, 1);
+        const index together = beside && gathers ? gathered_together(operands_[operand].bytes()) : 1;
+        rows_[operand].together = together;
         rows_[operand].memory = gathers ? used_ : -1;
         used_ += gathers ? rows_[operand].together * (pitch_ + line_bytes) : 0;
         rows_[operand].tables = used_;

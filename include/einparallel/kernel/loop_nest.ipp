@@ -189,11 +189,12 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, const row_order& order
     const bool blocks = nest.all_in_output();
     double cost = 0;
     for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-        const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
+        // Rows of the output that jump through an operand are gathered together with the rows beside them.
+        const double jump = blocks ? (slot == 0 ? 3.0 : 1.0) : nest.in_output(loop) && slot != 0 ? 1.25 : 2.0;
         cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
     }
     const index length = nest.extents[loop] * (order.second == row_order::none ? 1 : nest.extents[order.second]);
-    return cost + (nest.in_output(loop) ? 32.0 : 96.0) / double(std::min<index>(length, 256));
+    return cost + (nest.in_output(loop) ? 32.0 : 160.0) / double(std::min<index>(length, 256));
 }
 
 EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest, const row_folds& folds) {

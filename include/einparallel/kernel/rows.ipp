@@ -200,7 +200,20 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in runs as long as a row.
-    const index most = tiled                             ? 64
+    const std::size_t next = sums ? row_order::none : order_.next();
+    const auto lies_beside = [&](std::size_t operand) {
+        const index move = along[operand + 1];
+        return operands[operand].counts_from < 0 && move != 0 && move != 1 && !continued && next != row_order::none &&
+               nest.of(next)[operand + 1] == 1;
+    };
+    index group = rows;  // of the tile's rows, that are walked together
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        if (tiled && lies_beside(operand)) {
+            group = std::min(group, gathered_together(operands[operand].bytes()));
+        }
+    }
+    const index most = tiled && group == rows            ? 64
+                       : tiled                           ? std::min(worker.mapped_row(), most_points_beside)
                        : elements > 1 && sums            ? std::min<index>(worker.width(), 256)
                        : sums                            ? std::min(worker.width(), worker.summed_width)
                        : folds                           ? std::min(worker.width(), row_worker::least_width)
@@ -211,16 +224,13 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const index width = order_.folds_operand ? std::min<index>(most, 256) * inner
                         : continued          ? most / nest_->extents[order_.inner] * inner
                                              : most;
-    const std::size_t next = sums ? row_order::none : order_.next();
     small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
     gathered_rows gathered(operands, width);
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         const index move = along[operand + 1];
         const bool counted = operands[operand].counts_from >= 0;
-        // Few elements of 8 bytes share a cache line: to copy their rows together gains nothing.
-        const bool beside = !counted && move != 0 && move != 1 && operands[operand].bytes() <= 4 &&
-                            next != row_order::none && nest.of(next)[operand + 1] == 1;
+        const bool beside = lies_beside(operand);
         const bool as_it_is =
             order_.folds_operand ||
             (in_line(operand + 1) && !beside &&
@@ -228,6 +238,8 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         moves[operand] = as_it_is ? move : counted ? row_worker::in_memory : 1;
         gathered.use(operand, !as_it_is, beside);
     }
+    const index pieces = (length + width - 1) / width;
+    const index groups = (rows + group - 1) / group;
     odometer output(nest, order_.outer_output);
     odometer contracted(nest, order_.outer_contracted);  // inside a row, or around sums along it
     const auto start_at = [&](index position, index row) {
@@ -238,18 +250,21 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     do {
         bool first = true;
         do {
-            for (index start = 0; start < length; start += width) {
+            for (index piece = 0; piece < pieces * groups; ++piece) {
+                const index start = piece % pieces * width;
+                const index first_row = piece / pieces * group;
+                const index end_row = std::min(first_row + group, rows);
                 const index count = std::min(width, length - start);
                 const index stretch = continued ? inner : count;
                 const index stretches = continued ? count / inner : 1;
-                for (index row = 0; row < rows; ++row) {
+                for (index row = first_row; row < end_row; ++row) {
                     start_at(start, row);
                     worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < slots; ++slot) {
                             from[slot - 1] = gathered.read(slot - 1, offsets[slot] + starts[slot], along[slot], stretch,
                                                            beyond[slot], stretches,
-                                                           next == order_.tiled ? rows - row : contracted.left());
+                                                           next == order_.tiled ? end_row - row : contracted.left());
                         }
                         if (order_.folds_operand) {
                             worker.fold_operands(from.data(), along, beyond, inner, stretches);

@@ -112,8 +112,11 @@ private:
         const double lines = are_products && !is_alone ? product_lines() : 0;
         made.nanoseconds = lines + nanoseconds(made);
         // Where each element of a matrix is read once, all ways wait for memory.
-        const bool reads_once = type_.kind == 'f' && !converts_ && std::min(made.m, made.n) == 1 &&
-                                (made.way == contraction_way::dots || has_long_rows());
+        const bool is_vector = std::min(made.m, made.n) == 1;
+        const bool reads_once =
+            (type_.kind == 'f' && !converts_ && is_vector && made.way == contraction_way::dots) ||
+            (has_long_rows() && ((type_.kind == 'f' && !converts_ && is_vector) || (type_.kind == 'c' && is_vector) ||
+                                 std::max(made.m, made.n) == 1));
         // Small products need no plan, unless they would wait for parts of cache lines.
         const bool is_small = made.way == contraction_way::small_products && has_small_columns() && !converts_ &&
                               lines < made.nanoseconds / 2;
@@ -200,7 +203,7 @@ private:
         const index longest = type_.kind != 'f' ? row_worker::least_width / 4
                               : converts_       ? 96
                                                 : 160 / index(type_.bytes);
-        if (std::min(axes_.m.size, axes_.n.size) != 1 || !in_vectors() || length >= longest ||
+        if (std::min(axes_.m.size, axes_.n.size) != 1 || !(in_vectors() || type_.kind == 'c') || length >= longest ||
             (std::max(axes_.m.size, axes_.n.size) > 1 && length * index(type_.bytes) < 16)) {
             return false;
         }

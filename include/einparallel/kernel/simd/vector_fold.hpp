@@ -21,10 +21,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// into[r] = ⊕ of x[r · step + p], p = 0 … length − 1, for `rows` rows.
 using fold_function = void (*)(void* into, const void* x, index step, index length, index rows);
 
-/// Rows of numbers of 4 or 8 bytes in vectors of Set.
+/// Rows of elements of 4, 8 or 16 bytes in vectors of Set.
 template <class T, instruction_set Set>
 struct vector_rows;
-/// ⊕ = Reduce along such rows.
+/// ⊕ = Reduce along such rows, for numbers; the sum also for complex numbers.
 template <class T, class Reduce, instruction_set Set>
 struct vector_fold;
 /// The least index in each row at which there is its extreme element or a NaN; the largest index where there is none.
@@ -48,7 +48,7 @@ inline constexpr instruction_set widest_rows = instruction_set::avx2;
 inline constexpr instruction_set widest_rows = instruction_set::baseline;
 #endif
 
-/// True for numbers whose rows are folded in vectors.
+/// True for numbers whose extreme elements are found in vectors.
 template <class T>
 inline constexpr bool has_vector_rows = (is_number<T> || std::is_floating_point_v<T>)&&(sizeof(T) == 4 ||
                                                                                         sizeof(T) == 8);
@@ -69,9 +69,11 @@ constexpr index shortest_vector_row(std::size_t bytes) {
 /// The fold of ⊕ with this processor's instructions; null where ⊕ or T has none.
 template <class Reduce, class T>
 fold_function fold_function_of() {
-    if constexpr (has_op_code<Reduce> && has_vector_rows<T>) {
-        if constexpr (Reduce::code == op_code::add || Reduce::code == op_code::multiply ||
-                      Reduce::code == op_code::larger || Reduce::code == op_code::smaller) {
+    if constexpr (has_op_code<Reduce>) {
+        constexpr bool is_of_numbers =
+            has_vector_rows<T> &&
+            (Reduce::code == op_code::multiply || Reduce::code == op_code::larger || Reduce::code == op_code::smaller);
+        if constexpr (is_of_numbers || (Reduce::code == op_code::add && (has_vector_rows<T> || is_complex<T>::value))) {
             return with_instruction_set(std::min(best_instruction_set(), widest_rows), [](auto set) -> fold_function {
                 return &vector_fold<T, Reduce, std::min(set.value, widest_rows)>::run;
             });
@@ -90,9 +92,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class T>
 struct vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using copy =
-        vector_copy<std::conditional_t<sizeof(T) == 8, double, float>, instruction_set::EINPARALLEL_DETAIL_SET>;
-    static constexpr index lanes = copy::lanes;
-    typedef std::conditional_t<sizeof(T) == 8, long long, int> number;
+        vector_copy<std::conditional_t<sizeof(T) == 4, float, double>, instruction_set::EINPARALLEL_DETAIL_SET>;
+    static constexpr index unit = sizeof(T) == 16 ? 2 : 1;  ///< lanes of an element as it is copied
+    static constexpr index lanes = copy::lanes / unit;
+    typedef std::conditional_t<sizeof(T) == 4, int, long long> number;
     typedef number numbers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
 
     template <class Vector>
@@ -104,10 +107,20 @@ struct vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// first, first + 1, …
     EINPARALLEL_DETAIL_TARGET static numbers count_from(index first) {
         numbers counted{};
-        EINPARALLEL_DETAIL_UNROLL for (index lane = 0; lane < lanes; ++lane) {
-            counted[lane] = number(lane);
+        EINPARALLEL_DETAIL_UNROLL for (index lane = 0; lane < copy::lanes; ++lane) {
+            counted[lane] = number(lane / unit);
         }
         return counted + number(first);
+    }
+    /// a in the lanes where the mask is set, b in the others.
+    template <class Vector>
+    EINPARALLEL_DETAIL_TARGET static Vector chosen(numbers mask, Vector a, Vector b) {
+        numbers bits[2];
+        __builtin_memcpy(&bits[0], &a, sizeof(a));
+        __builtin_memcpy(&bits[1], &b, sizeof(b));
+        bits[0] = (bits[0] & mask) | (bits[1] & ~mask);
+        __builtin_memcpy(&a, &bits[0], sizeof(a));
+        return a;
     }
     /// rows[0][r] = ⊕ of the lanes of rows[r]: of pairs of rows, lanes change places and are joined.
     template <class Fold, index Step = 1, class Vector>
@@ -117,7 +130,7 @@ struct vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 typename copy::vector pair[2];
                 __builtin_memcpy(&pair[0], &rows[row], sizeof(Vector));
                 __builtin_memcpy(&pair[1], &rows[row + Step], sizeof(Vector));
-                copy::template exchange<Step>(pair[0], pair[1]);
+                copy::template exchange<Step * unit>(pair[0], pair[1]);
                 Vector halves[2];
                 __builtin_memcpy(halves, pair, sizeof(pair));
                 rows[row] = Fold::join(halves[0], halves[1]);
@@ -131,7 +144,7 @@ template <class T, class Reduce>
 struct vector_fold<T, Reduce, instruction_set::EINPARALLEL_DETAIL_SET> {
     using code = vector_rows<T, instruction_set::EINPARALLEL_DETAIL_SET>;
     static constexpr bool wraps = std::is_integral_v<T> && Reduce::code <= op_code::multiply;
-    using lane = typename std::conditional_t<wraps, std::make_unsigned<T>, std::type_identity<T> >::type;
+    using lane = typename std::conditional_t<wraps, std::make_unsigned<T>, real_part<T> >::type;
     typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     static constexpr index lanes = code::lanes;
 
@@ -144,16 +157,19 @@ struct vector_fold<T, Reduce, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
         const index rest = length % lanes;
         const bool is_short = length < lanes;
-        const vector none = vector{} + lane(Reduce::template identity<T>());
+        vector none{};
+        if constexpr (!is_complex<T>::value) {
+            none = none + lane(Reduce::template identity<T>());
+        }
         const typename code::numbers position = code::count_from(0);
-        const auto is_first = position < typename code::number(std::min(length, lanes));
+        const typename code::numbers is_first = position < typename code::number(std::min(length, lanes));
         for (index row = 0; row < rows; row += lanes) {
             const T* from[lanes];
             vector sums[lanes];
             EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
                 from[each] = static_cast<const T*>(x) + std::min(row + each, rows - 1) * step;
                 const vector first = code::template read<vector>(from[each]);
-                sums[each] = is_first ? first : none;
+                sums[each] = code::chosen(is_first, first, none);
             }
             for (index at = lanes; at + lanes <= length; at += lanes) {
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
@@ -161,10 +177,11 @@ struct vector_fold<T, Reduce, instruction_set::EINPARALLEL_DETAIL_SET> {
                 }
             }
             if (rest != 0 && !is_short) {
-                const auto is_new = position >= typename code::number(lanes - rest);  // vectors overlap
+                const typename code::numbers is_new =
+                    position >= typename code::number(lanes - rest);  // vectors overlap
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
                     const vector last = code::template read<vector>(from[each] + length - lanes);
-                    sums[each] = join(sums[each], is_new ? last : none);
+                    sums[each] = join(sums[each], code::chosen(is_new, last, none));
                 }
             }
             code::template fold_lanes<vector_fold>(sums);
@@ -199,37 +216,46 @@ struct vector_place<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     EINPARALLEL_DETAIL_TARGET static void run(index* into, const T* x, const T* extreme, const counted_row& at,
                                               index rows) {
-        if constexpr (EINPARALLEL_DETAIL_BYTES > 16) {
-            if (at.length < lanes) {
-                vector_place<T, instruction_set::baseline>::run(into, x, extreme, at, rows);
-                return;
-            }
-        }
+        // A vector reads beyond a row that is shorter: only where other rows follow, else single elements are read.
+        const index lacks = std::max<index>(lanes - at.length, 0);
+        const index wide = lacks == 0               ? rows
+                           : at.beyond != at.length ? 0
+                                                    : std::max<index>(rows - (lacks + at.length - 1) / at.length, 0);
         // Where indices fall along a row, the least one is that of the last position.
         const number sign = at.step < 0 ? -1 : 1;
         const numbers none = numbers{} + std::numeric_limits<number>::max();
-        for (index row = 0; row < rows; row += lanes) {
+        const auto index_of = [&](number found) {
+            return found == none[0] ? std::numeric_limits<index>::max() : at.from + found * sign * at.step;
+        };
+        for (index row = 0; row < wide; row += lanes) {
             numbers least[lanes];
             EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-                const index own = std::min(row + each, rows - 1);
+                const index own = std::min(row + each, wide - 1);
                 const T* const from = x + own * at.beyond;
                 const vector sought = vector{} + extreme[own];
                 least[each] = none;
                 for (index done = 0; done < at.length; done += lanes) {
-                    const index first = std::min(done, at.length - lanes);  // the last vector goes over some again
+                    const index first = std::max<index>(std::min(done, at.length - lanes), 0);  // some of them again
                     const vector value = code::template read<vector>(from + first);
-                    const numbers here = code::count_from(first) * sign;
+                    const numbers position = code::count_from(first);
+                    const numbers here = position < number(at.length) ? position * sign : none;
                     numbers found = value == sought ? here : none;
                     found = value != value ? here : found;
                     least[each] = join(least[each], found);
                 }
             }
             code::template fold_lanes<vector_place>(least);
-            for (index each = 0; each < std::min(lanes, rows - row); ++each) {
-                const number found = least[0][each];
-                into[row + each] =
-                    found == none[0] ? std::numeric_limits<index>::max() : at.from + found * sign * at.step;
+            for (index each = 0; each < std::min(lanes, wide - row); ++each) {
+                into[row + each] = index_of(least[0][each]);
             }
+        }
+        for (index row = wide; row < rows; ++row) {
+            number least = none[0];
+            for (index position = 0; position < at.length; ++position) {
+                const T value = x[row * at.beyond + position];
+                least = value == extreme[row] || value != value ? std::min(least, number(position * sign)) : least;
+            }
+            into[row] = index_of(least);
         }
     }
 

@@ -34,7 +34,7 @@ public:
             this->summed_width = this->width();
             const element_type of = operands[0].element;
             const bool has_vectors = of.kind != 'c' && (of.bytes == 4 || of.bytes == 8);
-            this->folds = {0, has_vectors, shortest_vector_row(of.bytes), true};
+            this->folds = {0, has_vectors, 2, true};
         }
         if (is_chain(program)) {
             this->mapped_width = this->width();

@@ -62,7 +62,7 @@ private:
 
     /// accumulate() where operands have other types: it converts their rows to T. @pre two operands at most
     void accumulate_converted(const std::byte* const* from, const index* moves, index count, bool first) {
-        alignas(64) T wide[2][width];
+        alignas(64) std::byte wide[2][std::size_t(width) * sizeof(T)];
         const std::byte* rows[2] = {};
         index steps[2] = {};
         for (std::size_t number = 0; number < this->operands().size(); ++number) {
@@ -75,8 +75,9 @@ private:
                 if (!together) {
                     copy_rows(read.bytes(), {gathered}, {from[number], moves[number]}, length);
                 }
-                convert_row(read.element, wide[number], together ? from[number] : gathered, length);
-                rows[number] = reinterpret_cast<const std::byte*>(wide[number]);
+                convert_row(read.element, reinterpret_cast<T*>(wide[number]), together ? from[number] : gathered,
+                            length);
+                rows[number] = wide[number];
                 steps[number] = moves[number] == 0 ? 0 : 1;
             }
         }
@@ -107,9 +108,9 @@ private:
                 return;
             }
         }
-        T products[width];
-        T* const terms = first ? sums_ : products;  // not added to zeros: a product keeps the sign of −0
-        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        alignas(64) std::byte products[std::size_t(width) * sizeof(T)];   // complex numbers would be set to 0
+        T* const terms = first ? sums_ : reinterpret_cast<T*>(products);  // not added to 0: a product may be −0
+        if constexpr (!std::is_floating_point_v<T> && !std::is_same_v<T, bool>) {
             if (operands == 2 && moves[0] == 1 && moves[1] == 1) {
                 const void* const both[] = {from[0], from[1]};
                 row_function_of<0, op::prod_type, T, T, T>()(nullptr, terms, both, count);
