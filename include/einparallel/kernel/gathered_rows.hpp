@@ -9,6 +9,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,6 +73,8 @@ public:
             copy_beside(bytes, into, first, move, length, own);
         } else if (counted >= 0) {
             count_rows(reinterpret_cast<index*>(into), {first, move, beyond}, length, stretches);
+        } else if (move == 1 && length * bytes >= 4) {
+            copy_stretches(into, first, length * bytes, beyond * bytes, stretches);
         } else {
             length < stretches && (move != 0 || length < 4)
                 ? copy_rows(bytes, {into, length, 1}, {first, beyond, move}, stretches, length)
@@ -99,6 +102,24 @@ private:
                 into[at] = begin + at * from.move;
             }
         }
+    }
+
+    /// Copies `count` stretches of `length` bytes, at least 4. Words overlap where they do not fill a stretch.
+    static void copy_stretches(std::byte* into, const std::byte* from, index length, index beyond, index count) {
+        const auto copy = [&]<class Word>(Word /*word*/) {
+            constexpr auto bytes = index(sizeof(Word));
+            for (index stretch = 0; stretch < count; ++stretch, into += length, from += beyond) {
+                for (index at = 0; at + bytes <= length; at += bytes) {
+                    __builtin_memcpy(into + at, from + at, sizeof(Word));
+                }
+                if (length % bytes != 0) {
+                    __builtin_memcpy(into + length - bytes, from + length - bytes, sizeof(Word));
+                }
+            }
+        };
+        length >= 16  ? copy(std::array<std::uint64_t, 2>())
+        : length >= 8 ? copy(std::uint64_t())
+                      : copy(std::uint32_t());
     }
 
     /// Copies the rows of `own`, whose points lie side by side.

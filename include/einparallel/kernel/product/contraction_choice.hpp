@@ -5,6 +5,7 @@
 #include <einparallel/kernel/product/panel_cost.hpp>
 #include <einparallel/kernel/product/panel_plan.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/threads.hpp>

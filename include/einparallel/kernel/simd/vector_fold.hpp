@@ -185,7 +185,7 @@ struct vector_fold<T, Reduce, instruction_set::EINPARALLEL_DETAIL_SET> {
                 }
             }
             code::template fold_lanes<vector_fold>(sums);
-            T* const results = static_cast<T*>(into) + row;
+            std::byte* const results = static_cast<std::byte*>(into) + row * index(sizeof(T));
             if (rows - row >= lanes) {
                 __builtin_memcpy(results, &sums[0], sizeof(vector));
             } else {
@@ -218,6 +218,12 @@ struct vector_place<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                                               index rows) {
         // A vector reads beyond a row that is shorter: only where other rows follow, else single elements are read.
         const index lacks = std::max<index>(lanes - at.length, 0);
+        if constexpr (EINPARALLEL_DETAIL_BYTES > 16) {
+            if (lacks > 0 && at.beyond != at.length) {
+                vector_place<T, instruction_set::baseline>::run(into, x, extreme, at, rows);
+                return;
+            }
+        }
         const index wide = lacks == 0               ? rows
                            : at.beyond != at.length ? 0
                                                     : std::max<index>(rows - (lacks + at.length - 1) / at.length, 0);
