@@ -35,9 +35,9 @@ public:
     }
 
     /// @param gathers  whether rows of the operand are copied
-    /// @param beside   whether the first points of rows that follow one another lie side by side
-    void use(std::size_t operand, bool gathers, bool beside) {
-        const index together = beside && gathers ? gathered_together(operands_[operand].bytes()) : 1;
+    /// @param beside   how many rows follow one another whose first points lie side by side
+    void use(std::size_t operand, bool gathers, index beside) {
+        const index together = std::min(gathers ? beside : 1, gathered_together(operands_[operand].bytes()));
         rows_[operand].together = together;
         rows_[operand].memory = gathers ? used_ : -1;
         used_ += gathers ? rows_[operand].together * (pitch_ + line_bytes) : 0;
@@ -90,8 +90,8 @@ private:
         index count = 0;     ///< rows that are kept
         index together = 1;  ///< rows that are copied together
         index memory = -1;   ///< where its rows are in memory_; −1: not gathered
-        index tables = 0;    ///< where its tables of offsets are, for `move`
-        index move = 0;
+        index tables = 0;    ///< where its tables of offsets are
+        index listed = 0;    ///< offsets in the tables
     };
 
     /// Writes `count` stretches of indices; `from.first` is the first of them.
@@ -127,12 +127,11 @@ private:
         index* const points = reinterpret_cast<index*>(memory_.data() + own.tables);
         index* const read = points + most_points_beside;
         index* const rows = read + most_points_beside;
-        for (index point = 0; own.move != move && point < most_points_beside; ++point) {
-            points[point] = point;
-            read[point] = point * move;
-            rows[point] = point * (pitch_ + line_bytes) / bytes;
+        for (; own.listed < std::max(length, own.count); ++own.listed) {
+            points[own.listed] = own.listed;
+            read[own.listed] = own.listed * move;
+            rows[own.listed] = own.listed * (pitch_ + line_bytes) / bytes;
         }
-        own.move = move;
         copy_tile tile;
         tile.columns = {points, read, length, length, true};
         tile.rows = {rows, points, own.count, own.count, true};

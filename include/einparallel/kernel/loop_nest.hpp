@@ -67,16 +67,20 @@ EINPARALLEL_INLINE small_vector<index, 8> extents_of(const block_call& call, lab
 /// @return how many equal terms each remaining point stands for
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest);
 
-/// The loops of a nest in the order in which they are walked.
-struct row_order {
+/// The loops along a row.
+struct row_loops_along {
     static constexpr std::size_t none = std::size_t(-1);
 
     std::size_t inner = none;    ///< the loop along the row; none where the nest has no loop
     std::size_t second = none;   ///< a loop that continues the row, where `inner` is short
     bool folds = false;          ///< `inner` is contracted, and `second` is a loop of the output
     bool folds_operand = false;  ///< the same, of elements of the first operand where they lie
-    std::size_t tiled = none;    ///< a loop inside each piece of the row, to reuse cache lines; of the kind of `inner`
-    bool narrow = false;         ///< the next outer loop reuses cache lines of an operand, if rows are short
+};
+
+/// The loops of a nest in the order in which they are walked.
+struct row_order : row_loops_along {
+    std::size_t tiled = none;  ///< a loop inside each piece of the row, to reuse cache lines; of the kind of `inner`
+    bool narrow = false;       ///< the next outer loop reuses cache lines of an operand, if rows are short
     small_vector<std::size_t, 12> outer_output;      ///< other loops of the output, outermost first
     small_vector<std::size_t, 12> outer_contracted;  ///< other contracted loops, outermost first; inside the output's
 

@@ -145,7 +145,7 @@ EINPARALLEL_INLINE std::size_t tensors_in_line(const loop_nest& nest, std::size_
 /// summed loop, a row of the output has as many results as points, which are added up at the end. Loops along which
 /// tensors continue in memory are preferred, above all the output: such tensors need not be gathered.
 /// A loop of the output continues a summed one where there are enough stretches, which are summed each: `order.folds`.
-EINPARALLEL_INLINE void choose_second(const loop_nest& nest, const row_folds& folds, row_order& order) {
+EINPARALLEL_INLINE void choose_second(const loop_nest& nest, const row_folds& folds, row_loops_along& order) {
     constexpr index short_row = 64;
     constexpr index longest_operand_fold = 4096;
     constexpr index fewest_points = 256;
@@ -183,7 +183,7 @@ EINPARALLEL_INLINE void choose_second(const loop_nest& nest, const row_folds& fo
 }
 
 /// The cost of a point where rows lie along `loop`, in loads of contiguous elements. It serves comparisons only.
-EINPARALLEL_INLINE double row_cost(const loop_nest& nest, const row_order& order) {
+EINPARALLEL_INLINE double row_cost(const loop_nest& nest, const row_loops_along& order) {
     const std::size_t loop = order.inner;
     const index* moves = nest.of(loop);
     const bool blocks = nest.all_in_output();
@@ -205,12 +205,11 @@ EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest, const row_folds& 
     }
     double cheapest = 0;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        row_order tried;
-        tried.inner = loop;
+        row_loops_along tried{loop};
         choose_second(nest, folds, tried);
         const double cost = row_cost(nest, tried);
         if (order.inner == row_order::none || cost <= cheapest) {
-            order = tried;
+            static_cast<row_loops_along&>(order) = tried;
             cheapest = cost;
         }
     }

@@ -88,6 +88,7 @@ public:
 private:
     static constexpr index shared_points = index{1} << 17;
     static constexpr index streamed_points = streamed_bytes / 8;
+    static constexpr index copied_together = 4096;  ///< fewer points stay in the first-level cache
     static constexpr index most_splits = 64;
     static constexpr index few_elements = row_worker::least_width / most_splits;
 
@@ -197,14 +198,11 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const bool sums = !folds && ((order_.inner != row_order::none && !nest.in_output(order_.inner)) ||
                                  (continued && !nest.in_output(order_.second)));
     const bool straight = along[0] == 1 && in_line(0) && !streams && !sums && order_.outer_contracted.empty();
-    // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
-    // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
-    // far apart, where memory is read in runs as long as a row.
     const std::size_t next = sums ? row_order::none : order_.next();
     const auto lies_beside = [&](std::size_t operand) {
         const index move = along[operand + 1];
-        return operands[operand].counts_from < 0 && move != 0 && move != 1 && !continued && next != row_order::none &&
-               nest.of(next)[operand + 1] == 1;
+        return points_ >= copied_together && operands[operand].counts_from < 0 && move != 0 && move != 1 &&
+               !continued && next != row_order::none && nest.of(next)[operand + 1] == 1;
     };
     index group = rows;  // of the tile's rows, that are walked together
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
@@ -212,6 +210,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
             group = std::min(group, gathered_together(operands[operand].bytes()));
         }
     }
+    // A tile from which nothing is copied together is walked along its short side: narrow rows keep the lines of a
+    // jumping operand in the first-level cache. A row that is summed needs no more lanes than hide the latency of the
+    // sum. Long rows are for sums over what lies far apart, where memory is read in runs as long as a row.
     const index most = tiled && group == rows            ? 64
                        : tiled                           ? std::min(worker.mapped_row(), most_points_beside)
                        : elements > 1 && sums            ? std::min<index>(worker.width(), 256)
@@ -226,7 +227,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                                              : most;
     small_vector<const std::byte*, 8> from(operands.size(), nullptr);
     small_vector<index, 8> moves(operands.size(), 1);
-    gathered_rows gathered(operands, width);
+    gathered_rows gathered(operands, std::min(width, length));
     for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         const index move = along[operand + 1];
         const bool counted = operands[operand].counts_from >= 0;
@@ -236,7 +237,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
             (in_line(operand + 1) && !beside &&
              ((move == 1 && !counted) || ((counted ? worker.counts : worker.reads_any_move) && !nest.all_in_output())));
         moves[operand] = as_it_is ? move : counted ? row_worker::in_memory : 1;
-        gathered.use(operand, !as_it_is, beside);
+        gathered.use(operand, !as_it_is, beside ? nest.extents[next] : 1);
     }
     const index pieces = (length + width - 1) / width;
     const index groups = (rows + group - 1) / group;
