@@ -15,6 +15,36 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
+    // By value: otherwise the compiler must assume that writing elements changes what a reference refers to.
+    const auto copy = [to, from, length, count](auto word) {
+        using T = decltype(word);
+        T* into = static_cast<T*>(const_cast<void*>(to.first));
+        const T* x = static_cast<const T*>(from.first);
+        for (index stretch = 0; stretch < count; ++stretch, into += to.beyond, x += from.beyond) {
+            if (to.move == 1 && from.move <= 1 && from.move >= 0) {
+                from.move == 0 ? std::fill_n(into, length, T(*x)) : std::copy_n(x, length, into);
+                continue;
+            }
+            for (index at = 0; at < length; ++at) {
+                into[at * to.move] = x[at * from.move];
+            }
+        }
+    };
+    switch (bytes) {
+        case 1:
+            return copy(std::uint8_t());
+        case 2:
+            return copy(std::uint16_t());
+        case 4:
+            return copy(std::uint32_t());
+        case 8:
+            return copy(std::uint64_t());
+        default:
+            return copy(std::array<std::uint64_t, 2>());
+    }
+}
+
 /// Points of rows that are copied together, at most.
 inline constexpr index most_points_beside = 256;
 /// How many rows of elements of so many bytes are copied together: four cache lines along the operand, so that

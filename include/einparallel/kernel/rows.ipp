@@ -100,36 +100,6 @@ private:
     bool streams_ = false;
 };
 
-EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
-    // By value: otherwise the compiler must assume that writing elements changes what a reference refers to.
-    const auto copy = [to, from, length, count](auto word) {
-        using T = decltype(word);
-        T* into = static_cast<T*>(const_cast<void*>(to.first));
-        const T* x = static_cast<const T*>(from.first);
-        for (index stretch = 0; stretch < count; ++stretch, into += to.beyond, x += from.beyond) {
-            if (to.move == 1 && from.move <= 1 && from.move >= 0) {
-                from.move == 0 ? std::fill_n(into, length, T(*x)) : std::copy_n(x, length, into);
-                continue;
-            }
-            for (index at = 0; at < length; ++at) {
-                into[at * to.move] = x[at * from.move];
-            }
-        }
-    };
-    switch (bytes) {
-        case 1:
-            return copy(std::uint8_t());
-        case 2:
-            return copy(std::uint16_t());
-        case 4:
-            return copy(std::uint32_t());
-        case 8:
-            return copy(std::uint64_t());
-        default:
-            return copy(std::array<std::uint64_t, 2>());
-    }
-}
-
 EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index move, index count) const {
     std::byte* const into = output_at(offset);
     const std::byte* const row = result(number);
