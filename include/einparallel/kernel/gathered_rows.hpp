@@ -15,7 +15,31 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Copies `count` stretches of `length` bytes, at most 256: a call for each would take longer. Words overlap where they
+/// do not fill a stretch.
+template <class Word>
+void copy_stretches(std::byte* into, const std::byte* from, index length, index into_step, index from_step,
+                    index count) {
+    constexpr auto bytes = index(sizeof(Word));
+    for (index stretch = 0; stretch < count; ++stretch, into += into_step, from += from_step) {
+        for (index at = 0; at + bytes <= length; at += bytes) {
+            __builtin_memcpy(into + at, from + at, sizeof(Word));
+        }
+        if (length % bytes != 0) {
+            __builtin_memcpy(into + length - bytes, from + length - bytes, sizeof(Word));
+        }
+    }
+}
+
 EINPARALLEL_INLINE void copy_rows(index bytes, const row_steps& to, const row_steps& from, index length, index count) {
+    if (const index size = length * bytes; to.move == 1 && from.move == 1 && size >= 4 && size <= 256) {
+        const auto copy = size >= 16  ? &copy_stretches<std::array<std::uint64_t, 2>>
+                          : size >= 8 ? &copy_stretches<std::uint64_t>
+                                      : &copy_stretches<std::uint32_t>;
+        copy(static_cast<std::byte*>(const_cast<void*>(to.first)), static_cast<const std::byte*>(from.first), size,
+             to.beyond * bytes, from.beyond * bytes, count);
+        return;
+    }
     // By value: otherwise the compiler must assume that writing elements changes what a reference refers to.
     const auto copy = [to, from, length, count](auto word) {
         using T = decltype(word);
@@ -55,7 +79,7 @@ constexpr index gathered_together(index bytes) {
 
 /// Copies of rows of operands that do not lie in memory as a worker reads them. A copy is kept while the same row is
 /// read again. Where the next rows lie beside a row in memory, it and they are copied together, transposed in
-/// registers: as many as share a cache line.
+/// registers.
 EINPARALLEL_INLINE class gathered_rows {
 public:
     gathered_rows(const row_operands& operands, index width) : operands_(operands), rows_(operands.size()) {
@@ -103,10 +127,8 @@ public:
             copy_beside(bytes, into, first, move, length, own);
         } else if (counted >= 0) {
             count_rows(reinterpret_cast<index*>(into), {first, move, beyond}, length, stretches);
-        } else if (move == 1 && length * bytes >= 4) {
-            copy_stretches(into, first, length * bytes, beyond * bytes, stretches);
         } else {
-            length < stretches && (move != 0 || length < 4)
+            length < stretches&& move != 1 && (move != 0 || length < 4)
                 ? copy_rows(bytes, {into, length, 1}, {first, beyond, move}, stretches, length)
                 : copy_rows(bytes, {into, 1, length}, {first, move, beyond}, length, stretches);
         }
@@ -132,24 +154,6 @@ private:
                 into[at] = begin + at * from.move;
             }
         }
-    }
-
-    /// Copies `count` stretches of `length` bytes, at least 4. Words overlap where they do not fill a stretch.
-    static void copy_stretches(std::byte* into, const std::byte* from, index length, index beyond, index count) {
-        const auto copy = [&]<class Word>(Word /*word*/) {
-            constexpr auto bytes = index(sizeof(Word));
-            for (index stretch = 0; stretch < count; ++stretch, into += length, from += beyond) {
-                for (index at = 0; at + bytes <= length; at += bytes) {
-                    __builtin_memcpy(into + at, from + at, sizeof(Word));
-                }
-                if (length % bytes != 0) {
-                    __builtin_memcpy(into + length - bytes, from + length - bytes, sizeof(Word));
-                }
-            }
-        };
-        length >= 16  ? copy(std::array<std::uint64_t, 2>())
-        : length >= 8 ? copy(std::uint64_t())
-                      : copy(std::uint32_t());
     }
 
     /// Copies the rows of `own`, whose points lie side by side.

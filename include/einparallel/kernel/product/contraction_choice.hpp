@@ -113,15 +113,16 @@ private:
         const double lines = are_products && !is_alone ? product_lines() : 0;
         made.nanoseconds = lines + nanoseconds(made);
         // Where each element of a matrix is read once, all ways wait for memory.
-        const bool is_vector = std::min(made.m, made.n) == 1;
+        const bool is_plain = type_.kind == 'f' && !converts_;
         const bool reads_once =
-            (type_.kind == 'f' && !converts_ && is_vector && made.way == contraction_way::dots) ||
-            (has_long_rows() && ((type_.kind == 'f' && !converts_ && is_vector) || (type_.kind == 'c' && is_vector) ||
-                                 std::max(made.m, made.n) == 1));
+            std::min(made.m, made.n) == 1 &&
+            ((is_plain && made.way == contraction_way::dots) ||
+             (has_long_rows() && (is_plain || type_.kind == 'c' || std::max(made.m, made.n) == 1)) ||
+             (made.way == contraction_way::rows && folds_rows()));
         // Small products need no plan, unless they would wait for parts of cache lines.
         const bool is_small = made.way == contraction_way::small_products && has_small_columns() && !converts_ &&
                               lines < made.nanoseconds / 2;
-        if (made.nanoseconds < shortest || reads_once || is_small || folds_rows()) {
+        if (made.nanoseconds < shortest || reads_once || is_small) {
             return;
         }
         panel_plan found = cheapest_panels(nest_, type_, operands_);

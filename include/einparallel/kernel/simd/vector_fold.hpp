@@ -8,6 +8,7 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operations/op_code.hpp>
 #include <einparallel/notation/operations/operators.hpp>
 
@@ -49,9 +50,11 @@ inline constexpr instruction_set widest_rows = instruction_set::baseline;
 #endif
 
 /// True for numbers whose extreme elements are found in vectors.
+constexpr bool is_in_vector_rows(element_type type) {
+    return (type.kind == 'f' || type.kind == 'i' || type.kind == 'u') && (type.bytes == 4 || type.bytes == 8);
+}
 template <class T>
-inline constexpr bool has_vector_rows = (is_number<T> || std::is_floating_point_v<T>)&&(sizeof(T) == 4 ||
-                                                                                        sizeof(T) == 8);
+inline constexpr bool has_vector_rows = is_in_vector_rows(element_type_of<T>());
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 

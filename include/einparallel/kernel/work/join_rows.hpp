@@ -32,9 +32,7 @@ public:
             is_place(program) && operands[0].counts_from < 0 && operands[2].counts_from >= 0;
         if (this->counts) {
             this->summed_width = this->width();
-            const element_type of = operands[0].element;
-            const bool has_vectors = of.kind != 'c' && (of.bytes == 4 || of.bytes == 8);
-            this->folds = {0, has_vectors, 2, true};
+            this->folds = {0, is_in_vector_rows(operands[0].element), 2, true};
         }
         if (is_chain(program)) {
             this->mapped_width = this->width();
