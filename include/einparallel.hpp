@@ -68,7 +68,7 @@ namespace einparallel {}
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/names.hpp>
+#include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/partitions.hpp>
 #include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/options.hpp>

@@ -5,6 +5,8 @@
 #include <einparallel/cost/places.hpp>
 #include <einparallel/layout/distribution.hpp>
 
+#include <support/random_levels.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -102,6 +104,34 @@ TEST_CASE("what moves between any two places of few ranks is what all pairs of b
         check_equal(table.between(pair.first, pair.second), expected);
         check_equal(table.counted(pair.first, pair.second), expected);
     }
+}
+
+TEST_CASE("what leaves nodes and switches is what all pairs of boxes say, on any levels") {
+    random_places random(21);
+    test::random_machines machines(22);
+    int crossings = 0;
+    int in_closed_form = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+        const bool powers = trial % 3 != 0;
+        const int ranks = powers ? 32 : 24;
+        const machine on = powers && trial % 2 == 0 ? machines.any(ranks, true) : machines.any(ranks, trial % 4 == 0);
+        detail::place_table table(on);
+        const rank_groups& groups = table.on().groups();
+        const bool even = trial % 5 < 3;
+        const two_places pair = any_two(random, table, ranks, powers, even, false);
+        const traffic found = table.between(pair.first, pair.second);
+        INFO("trial " << trial);
+        for (std::size_t level = 0; level < groups.levels(); ++level) {
+            const detail::crossing expected = test::counted_beyond(pair.from, pair.to, groups, level);
+            CHECK(found.crossings[level].elements == expected.elements);
+            CHECK(found.crossings[level].busiest == expected.busiest);
+            CHECK(found.crossings[level].of_rank == expected.of_rank);
+            crossings += expected.elements > 0 ? 1 : 0;
+            in_closed_form += expected.elements > 0 && powers && even && detail::are_binary(groups) ? 1 : 0;
+        }
+    }
+    CHECK(crossings > 2000);
+    CHECK(in_closed_form > 300);
 }
 
 TEST_CASE("of many ranks the count is exact, and the closed form where powers of two divide") {

@@ -96,7 +96,7 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
 TEST_CASE("rings where they hide what is large, and nowhere else") {
     const auto travelling = [](const task& of) {
         task work = of;
-        detail::choose_best_travelling(work, algorithm::automatic, 2, {}, objective::time, 0);
+        detail::choose_best_travelling(work, algorithm::automatic, 2, machine(), objective::time, 0);
         return work.travelling;
     };
     const einsum_form form = matrix_form();

@@ -1,14 +1,18 @@
 // The constants of the time model, in words.
 
+#include <einparallel/cost/lower_bound.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/names.hpp>
+#include <einparallel/plan/machine_text.hpp>
+
+#include <support/sentence_of.hpp>
 
 #include <doctest/doctest.h>
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace ep = einparallel;
 
@@ -57,6 +61,132 @@ TEST_CASE("a device's constants price its plans by the same formulas") {
     ep::machine touched = ep::machine::h200;
     touched.operations_per_touch *= 2;
     CHECK(seconds(4, touched) > seconds(4, ep::machine::h200));
+}
+
+namespace {
+
+const ep::machine nodes{.levels = {{{.ranks = 8, .seconds_per_message = 5e-7, .seconds_per_byte = 4e-11},
+                                    {.seconds_per_message = 2e-6, .seconds_per_byte = 8e-11}}}};
+
+std::string refusal_of(int ranks, const ep::machine& on, int level = -1) {
+    const ep::tensor<double, 2> A = ep::placeholder<double>({64, 64});
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(A, A);
+    return ep::testing::sentence_of([&] {
+        ep::decompose(
+            {.processes = ranks, .objective = ep::objective::bytes, .machine = on, .effort = 1000, .level = level}, Z);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("levels in words, and what they cost") {
+    CHECK(text_of(nodes).starts_with(
+        "8 ranks: 500ns per message, 25.0GB/s; all ranks: 2.00us per message, 12.5GB/s, 1.00 at once; 50.0Gflop/s, "));
+    const ep::tensor<double, 2> A = ep::placeholder<double>({512, 512});
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(A, A);
+    const auto planned = [&](int ranks, const ep::machine& on) {
+        return ep::decompose({.processes = ranks, .machine = on, .effort = 100'000}, Z);
+    };
+    // One level is one level: whichever way it is said.
+    ep::machine one;
+    one.levels[0] = {.seconds_per_message = one.seconds_per_message, .seconds_per_byte = one.seconds_per_byte};
+    CHECK(planned(16, one).seconds() == planned(16, {}).seconds());
+    CHECK(planned(16, one).bytes_between(0) == 0);
+    CHECK(planned(8, nodes).bytes_between(0) == 0);  // all in one node
+    CHECK(planned(32, nodes).bytes_between(0) > 0);
+    CHECK(planned(32, nodes).bytes_between(1) == 0);
+    CHECK(planned(32, nodes).bytes_between(0) < planned(32, nodes).bytes_sent());
+    for (const ep::machine& preset :
+         {ep::machine::two_socket_cluster, ep::machine::h200_nodes, ep::machine::cluster_100g}) {
+        CHECK(planned(128, preset).seconds() > 0);
+        CHECK(ep::machine_from_json(ep::to_json(preset)) == preset);
+    }
+}
+
+TEST_CASE("bytes between nodes reach the bound for so many nodes where its grid is integral") {
+    const ep::tensor<double, 2> A = ep::placeholder<double>({4096, 4096});
+    const ep::tensor<double, 2> B = ep::placeholder<double>({4096, 4096});
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(A, B);
+    const ep::plan made =
+        ep::decompose({.processes = 64, .objective = ep::objective::bytes, .machine = nodes, .level = 0}, Z);
+    CHECK(static_cast<double>(made.bytes_between(0)) ==
+          8 * 8 * ep::lower_bound_words({.m = 4096, .n = 4096, .k = 4096}, 8));
+    CHECK(made.objective_cost() == static_cast<double>(made.bytes_between(0)));
+    std::ostringstream table;
+    table << made;
+    CHECK(table.str().find("(402653184 between groups of 8 ranks)") != std::string::npos);
+    CHECK(table.str().find("between 0") != std::string::npos);
+    CHECK(made.to_json().find("\"bytes_between\":[402653184]") != std::string::npos);
+    CHECK(made.to_json().find("\"ranks_apart\":") != std::string::npos);
+}
+
+TEST_CASE("machines as JSON: what is missing keeps its value, and nothing else is taken") {
+    ep::machine on = nodes;
+    on.levels[0].uneven = {{{2, 8}, {1, 4}}};
+    on.node_of_rank = {0, 1, 2};
+    on.exposed = 1.0 / 3;
+    CHECK(ep::machine_from_json(ep::to_json(on)) == on);
+    CHECK(ep::machine_from_json("{}") == ep::machine());
+    CHECK(ep::machine_from_json(R"( {"seconds_per_flop": 1e-12, "levels": [{"ranks": 4, "seconds_per_byte": 1e-10}]} )")
+              .levels[0]
+              .ranks == 4);
+    const auto refused = [](std::string_view text) {
+        return ep::testing::sentence_of([&] { static_cast<void>(ep::machine_from_json(text)); });
+    };
+    CHECK(refused("") == "machine_from_json: the text has a value that is no JSON: '{' is missing at its end");
+    CHECK(refused("{\"speed\": 3}") == "machine_from_json: the text has a member 'speed', which no machine has");
+    CHECK(refused("{\"levels\": [{\"cores\": 3}]}") ==
+          "machine_from_json: the text has a member 'cores', which no level has");
+    CHECK(refused("{\"exposed\": -1}") == "machine_from_json: the text has a negative number for 'exposed'");
+    CHECK(refused("{\"exposed\": \"much\"}") ==
+          "machine_from_json: the text has a value with '\"much\"}' where a value belongs");
+    CHECK(refused("{\"levels\": [{}, {}, {}, {}, {}, {}, {}]}") ==
+          "machine_from_json: the text has more than 6 'levels'");
+    CHECK(refused("{} {}") == "machine_from_json: the text has text behind its value");
+}
+
+TEST_CASE("levels that do not belong to the ranks are refused in one sentence") {
+    CHECK(
+        refusal_of(60, nodes) ==
+        "decompose: options.machine: groups of 8 ranks on level 0 do not make up 60 ranks; machine_level::uneven lists "
+        "groups that differ");
+    ep::machine on = nodes;
+    on.levels[0].uneven = {{{7, 8}, {1, 5}}};
+    CHECK(refusal_of(60, on) == "decompose: options.machine: the groups of level 0 have 61 ranks, the plan is for 60");
+    on.levels[0].uneven = {{{7, 8}, {1, 4}}};
+    CHECK(refusal_of(60, on).empty());
+    on.levels[0].uneven = {{{7, 8}, {-1, 4}}};
+    CHECK(refusal_of(60, on) == "decompose: options.machine: level 0 lists -1 groups of 4 ranks");
+    on = nodes;
+    on.levels[1].ranks = 32;
+    CHECK(refusal_of(64, on) == "decompose: options.machine: level 1, the outermost, has 32 ranks, the plan is for 64");
+    on.levels[1].ranks = 12;
+    on.levels[2] = {.seconds_per_byte = 1e-10};
+    CHECK(refusal_of(24, on) ==
+          "decompose: options.machine: a group of level 1 ends at rank 12, within a group of level 0");
+    on = nodes;
+    on.levels[1].transfers = 0;
+    CHECK(refusal_of(64, on) ==
+          "decompose: options.machine: level 1 must have finite seconds that are not negative, and transfers above 0");
+    on = nodes;
+    on.levels[3] = {.ranks = 64};
+    CHECK(refusal_of(64, on) == "decompose: options.machine has nothing on level 2 and has a level 3");
+    on = nodes;
+    on.node_of_rank = {0, 0, 0, 1};
+    CHECK(refusal_of(16, on) == "decompose: options.machine: node_of_rank has 4 ranks, the plan is for 16");
+    std::vector<int> node_of_rank(16, 0);
+    node_of_rank[3] = 1;
+    on.node_of_rank = node_of_rank;
+    CHECK(refusal_of(16, on) ==
+          "decompose: options.machine: node_of_rank has 2 nodes, the first of 15 ranks, which are the groups of no "
+          "level");
+    for (int rank = 0; rank < 16; ++rank) {
+        node_of_rank[static_cast<std::size_t>(rank)] = rank % 2;
+    }
+    on.node_of_rank = node_of_rank;
+    CHECK(refusal_of(16, on).empty());
+    CHECK(refusal_of(64, nodes, 9) ==
+          "decompose: options.level is 9, it must be -1 or the number of a level of the machine");
 }
 
 }  // namespace machine_test

@@ -12,6 +12,7 @@
 #include <support/check_programs.hpp>
 #include <support/long_suite.hpp>
 #include <support/play.hpp>
+#include <support/random_levels.hpp>
 
 #include <doctest/doctest.h>
 
@@ -98,7 +99,8 @@ struct figures {
     int kept = 0;  ///< einsums that are computed once
     int held = 0;
     int held_of_computed = 0;
-    int strips = 0;  ///< chains that a rank computes strip by strip
+    int crossings = 0;  ///< plans and levels with messages between groups
+    int strips = 0;     ///< chains that a rank computes strip by strip
 };
 
 /// Plays a plan and checks everything that it promises.
@@ -135,6 +137,22 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     REQUIRE(made.bytes_sent() == sent);
     REQUIRE(made.bytes_sent_again() == again);
     REQUIRE((made.asked().runs > 1 || again == sent));
+    const rank_groups groups = detail::groups_of(made.asked().machine);
+    for (std::size_t level = 0; level < most_levels; ++level) {
+        std::size_t beyond = 0;
+        for (std::size_t rank = 0; rank < programs.size() && level < groups.levels(); ++rank) {
+            for (const step& each : programs[rank].steps) {
+                for (const message& one : each.sends) {
+                    beyond += groups.group(level, static_cast<int>(rank)) != groups.group(level, one.peer)
+                                  ? static_cast<std::size_t>(one.region.size()) *
+                                        programs[rank].buffers[static_cast<std::size_t>(one.buffer)].element_bytes
+                                  : 0;
+                }
+            }
+        }
+        REQUIRE(made.bytes_between(level) == beyond);
+        seen.crossings += beyond > 0 ? 1 : 0;
+    }
     seen.less += again < sent ? 1 : 0;
     const double sum = made.objective_cost();
     REQUIRE((!made.lower_bound() || *made.lower_bound() <= sum * (1 + 1e-9)));
@@ -258,6 +276,41 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     CHECK(seen.idle > 100);
     CHECK(seen.fell_back > 50);
     CHECK(seen.held > 5);  // blocks that several vertices share
+}
+
+TEST_CASE("plans for machines with levels compute the same, and send between groups what they say") {
+    test::random_graphs random(210);
+    test::random_machines machines(211);
+    figures seen;
+    constexpr int processes[] = {2, 3, 4, 6, 7, 8, 10, 12};
+    for (int trial = 0; trial < 400; ++trial) {
+        options asked{.processes = processes[trial % 8],
+                      .objective = static_cast<objective>(trial / 8 % 3),
+                      .algorithm = trial % 3 == 0 ? static_cast<algorithm>(trial % 5) : algorithm::automatic,
+                      .method = trial % 7 == 0 ? method::linearized : method::exact,
+                      .runs = trial % 5 == 0 ? 3U : 1U,
+                      .effort = 200'000};
+        asked.machine = machines.any(asked.processes, trial % 2 == 0);
+        asked.machine.seconds_per_flop = trial % 3 == 0 ? 1e-5 : 2e-11;
+        asked.level = asked.objective == objective::bytes ? trial % 3 - 1 : -1;
+        const std::vector<node> outputs = random.graph({.vertices = random.between(1, 5),
+                                                        .labels = 4,
+                                                        .tree = trial % 2 == 0,
+                                                        .any_sources = true,
+                                                        .empty_extents = trial % 6 == 0,
+                                                        .processes = asked.processes,
+                                                        .sums = trial % 4 == 0});
+        if (outputs.empty()) {
+            continue;
+        }
+        const plan made = decompose_vertices(asked, outputs);
+        INFO("trial " << trial << "\n" << made);
+        check_plan(made, random, seen);
+    }
+    MESSAGE(seen.plans << " plans, " << seen.crossings << " with messages between groups of a level");
+    CHECK(seen.plans > 350);
+    CHECK(seen.crossings > 250);
+    CHECK(seen.mn_rings > 100);
 }
 
 TEST_CASE("chains that a rank computes strip by strip make the same in less memory") {

@@ -69,6 +69,6 @@ private:
 };
 
 /// A number with a position; sorted by the number, equal ones by position.
-using ranked = std::pair<double, std::size_t>;
+using costed = std::pair<double, std::size_t>;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

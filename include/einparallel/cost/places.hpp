@@ -7,21 +7,38 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// What a redistribution moves across the groups of one level of a machine.
+struct crossing {
+    double elements = 0;  ///< elements that leave groups in all
+    double busiest = 0;   ///< most elements that leave, or come into, one group
+    double of_rank = 0;   ///< most elements with which one rank takes part in this
+
+    friend bool operator==(const crossing&, const crossing&) = default;
+};
+
 /// What a redistribution moves: in all, and for the rank with the most to move.
 struct traffic {
-    double elements = 0;  ///< elements that move in all
-    double busiest = 0;   ///< most elements that one rank sends or receives
-    double messages = 0;  ///< most messages that one rank sends or receives
+    double elements = 0;                                ///< elements that move in all
+    double busiest = 0;                                 ///< most elements that one rank sends or receives
+    double messages = 0;                                ///< most messages that one rank sends or receives
+    std::array<crossing, most_levels - 1> crossings{};  ///< by level
 
+    /// Elements that leave groups of a level; all elements that move below level 0.
+    [[nodiscard]] double beyond(int level) const {
+        return level < 0 ? elements : crossings[std::min(std::size_t(level), crossings.size() - 1)].elements;
+    }
     friend bool operator==(const traffic&, const traffic&) = default;
 };
 
@@ -32,10 +49,18 @@ using place_id = int;
 /// is free.
 inline constexpr place_id anywhere = -1;
 
-/// Seconds of a redistribution on the busiest rank.
-inline double redistribution_seconds(const traffic& moving, std::size_t element_bytes, const machine& constants) {
-    return moving.messages * constants.seconds_per_message +
-           moving.busiest * double(element_bytes) * constants.seconds_per_byte;
+/// Seconds of a redistribution: of the busiest rank, or of the links of the busiest group of a level, if these take
+/// longer.
+inline double redistribution_seconds(const traffic& moving, std::size_t element_bytes, const wired_machine& on) {
+    std::size_t outermost = 0;
+    double bytes = moving.busiest * double(element_bytes) * on.level(0).seconds_per_byte;
+    for (std::size_t level = 0; level < on.groups().levels(); ++level) {
+        const crossing& each = moving.crossings[level];
+        const double one = double(element_bytes) * on.level(level + 1).seconds_per_byte;
+        outermost = each.elements > 0 ? level + 1 : outermost;
+        bytes = std::max(bytes, std::max(each.of_rank, each.busiest / on.level(level + 1).transfers) * one);
+    }
+    return moving.messages * on.level(outermost).seconds_per_message + bytes;
 }
 
 /// Number of ranks whose boxes are compared to find a traffic (all ranks, where there are fewer): first for any pair of
@@ -44,10 +69,30 @@ inline constexpr int looked_at_first = 32;
 inline constexpr int looked_at_closely = 1024;
 inline constexpr int every_rank = std::numeric_limits<int>::max();
 
+/// True where every group of every level has the same power of two of ranks, which follow each other.
+EINPARALLEL_INLINE bool are_binary(const rank_groups& groups);
+
 /// Traffic from one place to another, as far as it is known.
 struct pair_traffic : traffic {
     int looked_at = 0;  ///< number of ranks whose boxes were compared
     bool elements_only = false;
+    std::size_t levels = 0;  ///< across whose groups it is counted
+};
+
+/// Ranks whose boxes are compared to find what leaves groups: whole groups, spread over the machine.
+struct rank_sample {
+    /// Larger groups are not looked through.
+    static constexpr int most_together = 64;
+
+    rank_sample() = default;
+    /// @param all  ranks in all  @param most  that are looked at
+    EINPARALLEL_INLINE rank_sample(const rank_groups& groups, int all, int most);
+
+    int ranks = 0;
+    int tried = 0;
+    std::size_t levels = 0;                                  ///< whose groups are looked through
+    std::vector<int> members;                                ///< the ranks, group by group
+    std::array<std::vector<std::size_t>, most_levels> ends;  ///< by level: where each group ends among them
 };
 
 /// Where a tensor may lie, with values for counting its traffic that are worked out once.
@@ -127,7 +172,12 @@ public:
     [[nodiscard]] std::size_t compared() const { return compared_; }
 
     /// With `elements_only` only the elements in all are counted; messages and the busiest rank may not be worked out.
-    explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
+    explicit place_table(const machine& on = {}, bool elements_only = false) : elements_only_(elements_only), on_(on) {}
+
+    /// The machine whose ranks have the places; while they are priced flat, as if all were alike.
+    [[nodiscard]] const wired_machine& on() const { return flat_ ? *flat_ : on_; }
+    /// Prices moves as if all ranks were alike, or no more. What they are counted from stays the same.
+    void price_flat(bool flat) { flat_ = flat ? std::optional(wired_machine(on_.as_one_level())) : std::nullopt; }
 
 private:
     [[nodiscard]] static std::size_t at(place_id number) { return std::size_t(number); }
@@ -135,8 +185,11 @@ private:
     EINPARALLEL_INLINE pair_traffic looked_up(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
+    wired_machine on_;
+    std::optional<wired_machine> flat_;
     std::vector<place> places_;
     memo<place_id> known_;
+    memo<rank_sample> samples_;
     std::size_t compared_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -99,7 +100,8 @@ EINPARALLEL_INLINE place_id place_table::exact(distribution irregular, place_id 
 }
 
 EINPARALLEL_INLINE place_id place_table::gathered(place_id pieces, const distribution& of, double elements) {
-    const std::array<index, 4> key{pieces, of.replication(), of.cut() ? index(*of.cut()) : -1, -6};
+    const std::array<index, 5> key{pieces, of.replication(), of.cut() ? index(*of.cut()) : -1,
+                                   index(std::llround(elements)), -6};
     return known_.at(key, [&] {
         const place_id made = add(of, whole_of(pieces));
         places_[at(made)].pieces = pieces;
@@ -130,19 +132,28 @@ EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id t
     place& before = places_[at(from)];
     place& after = places_[at(to)];
     const int all = std::max(before.ranks, after.ranks);
-    const bool is_even = before.is_even && after.is_even;
-    const bool is_binary = before.is_binary && after.is_binary && all > looked_at_first && most == looked_at_first;
+    const rank_groups& groups = on().groups();
+    const bool is_aligned = are_binary(groups);
+    const bool is_even = before.is_even && after.is_even && is_aligned;
+    const bool is_binary =
+        before.is_binary && after.is_binary && is_aligned && all > looked_at_first && most == looked_at_first;
     if (is_even || (is_binary && !before.pairs.contains(to))) {
-        return {binary_traffic(before, after), is_even ? every_rank : 0};
+        return {binary_traffic(before, after, groups), is_even ? every_rank : 0};
     }
     const auto [pair, fresh] = before.pairs.try_emplace(to);
     pair_traffic& known = pair->second;
     compared_ += fresh ? 1 : 0;
     const int looked_at = most < all ? most : every_rank;
-    if (known.looked_at < looked_at || (known.elements_only && !elements_only)) {
+    if (known.looked_at < looked_at || (known.elements_only && !elements_only) || known.levels < groups.levels()) {
         const bool is_valid = before.is_valid && after.is_valid;
         known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), looked_at, elements_only}
-                         : pair_traffic{irregular_traffic(before.resting, after.resting), every_rank};
+                         : pair_traffic{irregular_traffic(before.resting, after.resting, groups), every_rank};
+        if (is_valid && groups.levels() > 0) {
+            const std::array<index, 2> key{all, most};
+            const rank_sample& sample = samples_.at(key, [&] { return rank_sample(groups, all, most); });
+            add_crossings(before, after, groups, sample, known);
+        }
+        known.levels = groups.levels();
         if (most == every_rank && all > looked_at_closely) {  // megabytes that only the last count needs
             before.cells.clear();
             after.cells.clear();

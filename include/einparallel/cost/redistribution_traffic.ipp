@@ -2,6 +2,7 @@
 
 // What moves between two places of one tensor: the one count of redistribution traffic.
 
+#include <einparallel/cost/group_crossings.ipp>
 #include <einparallel/cost/places.hpp>
 
 #include <algorithm>
@@ -49,11 +50,13 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
 
 /// The traffic between any two distributions, which is the same in both directions. The boxes of one of them, an
 /// irregular one if there is one, are looked up in the other.
-EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to) {
+EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to,
+                                             const rank_groups& groups) {
     const auto [listed, found] = from.is_regular() ? std::tie(to, from) : std::tie(from, to);
     std::vector<traffic> of_listed(std::size_t(listed.holders()));
     std::vector<traffic> of_found(std::size_t(found.holders()));
     traffic total;
+    crossing_count crossings(groups, std::max(from.holders(), to.holders()));
     for (int rank = 0; rank < listed.holders(); ++rank) {
         for (const box& held : listed.boxes_of(rank)) {
             for (const int other : found.ranks_meeting(held)) {
@@ -62,6 +65,7 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
                     elements += other != rank ? double(intersect(there, held).size()) : 0;
                 }
                 total.elements += elements;
+                crossings.add(rank, other, elements, total);
                 for (traffic* one : {&of_listed[std::size_t(rank)], &of_found[std::size_t(other)]}) {
                     one->elements += elements;
                     one->messages += other != rank ? 1 : 0;
@@ -77,24 +81,13 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
 /// The traffic between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
 /// elements if those bits of its number agree by which both places cut a dimension. All such ranks keep the same number
 /// of elements.
-EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
-    constexpr std::size_t most_bits = 32;
+EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to, const rank_groups& groups) {
     const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));
     const auto to_bits = std::size_t(std::countr_zero(unsigned(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
-    std::array<std::size_t, most_bits + 1> like;  // bits that are equal on all ranks that keep something, as a tree
-    std::iota(like.begin(), like.begin() + count + 1, std::size_t{0});
-    std::size_t classes = count + 1;
-    const auto join = [&](std::size_t a, std::size_t b) {
-        for (; like[a] != a; a = like[a]) {
-        }
-        for (; like[b] != b; b = like[b]) {
-        }
-        classes -= a != b ? 1 : 0;
-        like[a] = b;
-    };
+    equal_things like(count + 1);  // bits that are equal on all ranks that keep something
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
-        join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
+        like.join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
     }
     double elements = 1;
     double sources = 1;
@@ -104,7 +97,7 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
         const std::vector<int>& after = to.bits[dimension];
         const std::size_t both = std::min(before.size(), after.size());
         for (std::size_t digit = 0; digit < both; ++digit) {
-            join(std::size_t(before[digit]), std::size_t(after[digit]));
+            like.join(std::size_t(before[digit]), std::size_t(after[digit]));
         }
         targets *= double(std::size_t{1} << (after.size() - both));
         sources *= double(std::size_t{1} << (before.size() - both));
@@ -113,13 +106,16 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     const double had = elements / from.ranks;
     const double wanted = elements / to.ranks;
     const double kept = had / targets;
-    const auto keeping = double(std::size_t{1} << (classes - 1));
+    const auto keeping = double(std::size_t{1} << (like.classes - 1));
     traffic moving{elements - keeping * kept};
     if (moving.elements > 0) {
         const int sender_keeps = keeping == from.ranks ? 1 : 0;  // every one of them
         const int reader_keeps = keeping == to.ranks ? 1 : 0;
         moving.busiest = std::max(had - sender_keeps * kept, wanted - reader_keeps * kept);
         moving.messages = std::max(targets - sender_keeps, sources - reader_keeps);
+        for (std::size_t level = 0; level < groups.levels(); ++level) {
+            moving.crossings[level] = binary_crossing(from, to, groups.size(level), elements);
+        }
     }
     return moving;
 }

@@ -18,6 +18,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// two ranks of a node: 1.5 µs, where a message takes 3 µs).
 inline constexpr double messages_per_step = 0.5;
 
+/// Terms of a sum for which a kernel reads and writes the output once, whether they come in one call or in several (768
+/// x 768 x 3072: 48 calls take as long as one, 96 take 12 % longer).
+inline constexpr double terms_per_pass = 64;
+
+/// Up to this many ranks are looked at one by one, where groups of a machine's levels have different numbers of a
+/// ring's ranks.
+inline constexpr int looked_through = 128;
+
 /// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
 /// where a cut label stands twice.
 EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
@@ -35,14 +43,31 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 /// blocks that the task holds are there already.
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
+/// Bytes of one task that all ranks together send to ranks in other groups of a level (options.level), over all its
+/// runs. They follow from the digits of the ranks' numbers; of tensors over more than `most` ranks for which they do
+/// not, they are an estimate.
+EINPARALLEL_INLINE double bytes_between(const task& work, const wired_machine& on, int level,
+                                        const lasting_work& lasting, int most);
+
+/// Elements that leave groups of a level while all ranks gather their blocks. @param covered  elements of all blocks
+EINPARALLEL_INLINE double gathered_beyond(const distribution& blocks, double covered, const wired_machine& on,
+                                          int level);
+
+/// Bytes of one operand's gathering that leave groups of a level.
+EINPARALLEL_INLINE double gathered_between(const task& work, std::size_t operand, const wired_machine& on, int level,
+                                           int most);
+
+/// Bytes that leave groups of a level while the output is aggregated.
+EINPARALLEL_INLINE double aggregated_between(const task& work, const wired_machine& on, int level, int most);
+
 /// Seconds of the rank with the largest share, by its schedule, over all its runs. Without `lasting`: in one run, for
 /// which the blocks that the task holds are there already. Every step of a ring takes the longer of its arithmetic and
 /// its transfer, and a share of the shorter (machine::exposed).
-EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
+EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const wired_machine& on,
                                        const lasting_work& lasting = {});
 
 /// Seconds to gather the blocks of one operand before the task starts.
-EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants);
+EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const wired_machine& on);
 
 /// Sets which tensor of a task travels round a ring, and which operands are held. The possible ways are: nothing
 /// travels (operands are gathered first, the output is reduced last), one of the operands that fill a ring, or the
@@ -52,7 +77,7 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 /// automatic, time is minimised and there is no limit, it takes the fastest way. In all other cases choose_travelling()
 /// decides. Operands that may be held are held, unless they travel.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const machine& constants, objective minimised, std::size_t memory_limit,
-                                               const lasting_work& lasting = {});
+                                               const wired_machine& on, objective minimised, std::size_t memory_limit,
+                                               const lasting_work& lasting = {}, int level = -1);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

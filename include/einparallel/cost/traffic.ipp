@@ -2,6 +2,7 @@
 
 #include <einparallel/cost/traffic.hpp>
 
+#include <einparallel/cost/counted_ring.ipp>
 #include <einparallel/cost/memory.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
@@ -52,10 +53,6 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
            handed_on_bytes(work);
 }
 
-/// Terms of a sum for which a kernel reads and writes the output once, whether they come in one call or in several (768
-/// x 768 x 3072: 48 calls take as long as one, 96 take 12 % longer).
-inline constexpr double terms_per_pass = 64;
-
 /// Elements that are touched again where the kernel is called `calls` times along `label` instead of once. Operands
 /// without the label are packed again; an output without it is read and written again.
 EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int calls) {
@@ -77,28 +74,6 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
     return elements;
 }
 
-/// A region of a tensor, by its size.
-struct counted_region {
-    double elements = 0;
-    std::size_t element_bytes = 0;
-};
-
-/// The ranks that share the largest block of a tensor, as a ring in which every piece counts as the largest one.
-struct counted_ring {
-    int sharers = 1;
-    counted_region whole;
-    counted_region largest;
-
-    int size() const { return sharers; }
-    static int at(int /*distance*/) { return 0; }
-    static bool has(int /*distance*/) { return true; }
-    counted_region block() const { return whole; }
-    counted_region piece(int /*distance*/) const { return largest; }
-    counted_region half(int /*distance*/, int /*number*/) const {
-        return {largest.elements / 2, largest.element_bytes};
-    }
-};
-
 /// The sink (schedule/sink.hpp) that counts bytes and seconds of the rank with the largest share; of master–worker
 /// tasks, those of the master. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of
 /// the shorter (machine::exposed). The calls in a ring share the cost of packing operands again and of reading the
@@ -110,16 +85,45 @@ public:
             double number = 0;
             double bytes = 0;
         };
-        messages sent;
+        messages sent;  ///< over the present link
         messages received;
+        link over;
+        double before = 0;      ///< bytes over the links before
+        double transfers = 0;   ///< seconds over the links before
+        double latency = 0;     ///< seconds of the slowest message over the links before
         double touched = 0;     ///< elements that are copied or added
         double arithmetic = 0;  ///< seconds
         double peers = 1;       ///< number of messages that each message stands for
 
-        void send(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(sent, region); }
-        void receive(int /*peer*/, buffer_id /*buffer*/, const counted_region& region) { count(received, region); }
+        void send(const link& peer, buffer_id /*buffer*/, const counted_region& region) {
+            over = peer;
+            count(sent, region);
+        }
+        void receive(const link& peer, buffer_id /*buffer*/, const counted_region& region) {
+            over = peer;
+            count(received, region);
+        }
+        // Between master and workers, over the present link.
+        void send(int /*worker*/, buffer_id /*buffer*/, const counted_region& region) { count(sent, region); }
+        void receive(int /*worker*/, buffer_id /*buffer*/, const counted_region& region) { count(received, region); }
         void move(buffer_id /*into*/, buffer_id /*from*/, const counted_region& region, std::size_t /*of_sum*/ = 0) {
             touched += region.elements;
+        }
+
+        double bytes() const { return before + sent.bytes + received.bytes; }
+        /// Messages over different links are on their way together: the slowest ones count.
+        EINPARALLEL_INLINE void close() {
+            const double number = std::max(sent.number, received.number);
+            transfers = std::max(transfers, number * over.seconds_per_message +
+                                                std::max(sent.bytes, received.bytes) * over.seconds_per_byte);
+            latency = std::max(latency, number > 0 ? over.seconds_per_message : 0);
+        }
+        /// Goes on with another link.
+        void open(const link& other) {
+            close();
+            before = bytes();
+            sent = received = {};
+            over = other;
         }
 
     private:
@@ -129,8 +133,8 @@ public:
         }
     };
 
-    EINPARALLEL_INLINE schedule_counter(const task& work, double operations_per_point, const machine& constants)
-        : work_(work), constants_(constants), compute_(operations_per_point * constants.seconds_per_flop) {
+    EINPARALLEL_INLINE schedule_counter(const task& work, double operations_per_point, const wired_machine& on)
+        : work_(work), on_(on), compute_(operations_per_point * on.seconds_per_flop()) {
         if (work.travelling == all_travel) {
             const int worker = work.feed.master == 0 ? 1 : 0;
             const double phases = work.feed.slices + 2;
@@ -151,9 +155,11 @@ public:
 
     static std::size_t vertex() { return 0; }
     buffer_id& block(std::size_t /*operand*/) { return block_; }
-    EINPARALLEL_INLINE static counted_ring ring(const distribution& resting, std::size_t element_bytes) {
-        return {
-            resting.replication(), {resting.largest_block(), element_bytes}, {largest_piece(resting), element_bytes}};
+    EINPARALLEL_INLINE counted_ring ring(const distribution& resting, std::size_t element_bytes) const {
+        return {on_.is_flat() ? one_stage(resting.replication()) : on_.shape_of(resting, looked_through),
+                {resting.largest_block(), element_bytes},
+                {largest_piece(resting), element_bytes},
+                on_};
     }
     EINPARALLEL_INLINE static counted_region region(const box& of, std::size_t element_bytes) {
         return {double(of.size()), element_bytes};
@@ -187,10 +193,33 @@ public:
     }
     static step& behind(step& now) { return now; }
 
+    /// Turns in which messages go along the same stages are alike.
+    void go_round(std::size_t /*phase*/, const counted_ring& ring, ring_way /*way*/, auto body) {
+        for (unsigned along = 1; along < 1U << ring.shape.count; ++along) {
+            int times = 1;
+            step now;
+            for (std::size_t stage = 0; stage < ring.shape.count; ++stage) {
+                if ((along >> stage & 1U) != 0) {
+                    times *= ring.steps(stage) - 1;
+                    const link beside = ring.beside(stage);
+                    now.open(beside);
+                    body(now, counted_hop{beside, beside, ring.largest, ring.largest});
+                }
+            }
+            if (times > 0) {
+                add_step(now, times);
+            }
+        }
+    }
+
+    EINPARALLEL_INLINE static std::size_t rounds(const counted_ring& ring) { return tree_rounds(ring.size()); }
+
     void for_each_tree_edge(const counted_ring& ring, auto /*phase_of*/, auto visit) {
-        step now;
-        visit(now, ring.block(), false, 0, true);
-        add_step(now, int(tree_rounds(ring.size())));
+        for (std::size_t stage = 0; stage < ring.shape.count; ++stage) {
+            step now;
+            visit(now, ring.block(), false, ring.beside(stage), true);
+            add_step(now, int(tree_rounds(ring.steps(stage))));
+        }
     }
 
     /// Shares of workers differ by one index: the larger ones come first.
@@ -199,6 +228,7 @@ public:
         const auto label = std::size_t(work.ranks.axes.front().label);
         const index own = fed_ranges(work, work.feed.master)[label].size();
         const auto larger = int((work.extents[label] - own) % workers);
+        now.over = on_.at(on_.groups().between(0, work.ranks.size() - 1), {});
         for (const auto& [first, count] : {std::pair{0, larger}, {larger, workers - larger}}) {
             now.peers = count;
             if (count > 0) {
@@ -211,36 +241,33 @@ private:
     EINPARALLEL_INLINE static double elements_of(const std::vector<interval>& ranges) {
         return double(box{ranges}.size());
     }
-    EINPARALLEL_INLINE double touch_seconds(double elements) const {
-        return elements * constants_.operations_per_touch * constants_.seconds_per_flop;
-    }
-    EINPARALLEL_INLINE void add_step(const step& now, int times) {
-        const double messages = std::max(now.sent.number, now.received.number);
-        const double transfer = messages * constants_.seconds_per_message +
-                                std::max(now.sent.bytes, now.received.bytes) * constants_.seconds_per_byte;
-        seconds_ += times * (std::max(now.arithmetic, transfer) +
-                             constants_.exposed * std::min(now.arithmetic, transfer) + touch_seconds(now.touched) +
-                             (messages > 0 ? messages_per_step * constants_.seconds_per_message : 0));
-        bytes_ += times * (now.sent.bytes + now.received.bytes);
+    EINPARALLEL_INLINE double touch_seconds(double elements) const { return on_.touch_seconds(elements); }
+    EINPARALLEL_INLINE void add_step(step now, int times) {
+        now.close();
+        seconds_ +=
+            times * (std::max(now.arithmetic, now.transfers) + on_.exposed() * std::min(now.arithmetic, now.transfers) +
+                     touch_seconds(now.touched) + messages_per_step * now.latency);
+        bytes_ += times * now.bytes();
     }
 
     const task& work_;
-    machine constants_;
+    const wired_machine& on_;
     double compute_;  ///< seconds of a call
     double seconds_ = 0;
     double bytes_ = 0;
     buffer_id block_ = no_buffer;
 };
 
-EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants) {
-    schedule_counter counted(work, 0, constants);
+EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const wired_machine& on) {
+    schedule_counter counted(work, 0, on);
     gather(counted, work.operands[operand], work.operand_bytes[operand], no_buffer);
     return counted.seconds();
 }
 
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
     if (work.travelling == all_travel) {
-        schedule_counter counted(work, 0, {});
+        const wired_machine any{machine()};
+        schedule_counter counted(work, 0, any);
         feed_workers(counted, work, no_buffer);
         return lasting.runs * counted.bytes();
     }
@@ -252,20 +279,20 @@ EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasti
     return bytes;
 }
 
-EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
+EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const wired_machine& on,
                                        const lasting_work& lasting) {
-    schedule_counter counted(work, operations_per_point, constants);
+    schedule_counter counted(work, operations_per_point, on);
     write_vertex(counted, work, no_buffer);
     double held = 0;
     for (std::size_t operand = 0; operand < lasting.held.size(); ++operand) {
-        held += work.holds(operand) ? lasting.held[operand] * gather_seconds(work, operand, constants) : 0;
+        held += work.holds(operand) ? lasting.held[operand] * gather_seconds(work, operand, on) : 0;
     }
     return lasting.runs * counted.seconds() + held;
 }
 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const machine& constants, objective minimised, std::size_t memory_limit,
-                                               const lasting_work& lasting) {
+                                               const wired_machine& on, objective minimised, std::size_t memory_limit,
+                                               const lasting_work& lasting, int level) {
     std::uint64_t may_hold = 0;
     for (std::size_t operand = 0; operand < std::min<std::size_t>(work.operands.size(), 64); ++operand) {
         const bool may = lasting.may_hold(operand) && work.operands[operand].replication() > 1;
@@ -274,8 +301,9 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     work.held = may_hold;
     work.travelling = choose_travelling(work, wanted);
     const bool limited = memory_limit > 0;
+    const bool counts_level = minimised == objective::bytes && level >= 0;
     if (wanted != algorithm::automatic || (work.travelling == nothing_travels && may_hold == 0) ||
-        (minimised != objective::time && !limited)) {
+        (minimised != objective::time && !limited && !counts_level)) {
         return;
     }
     const auto travel = [&](int way) {
@@ -285,15 +313,16 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     };
     int best = nothing_travels;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::pair<double, double> least{infinity, infinity};  // what is beyond the limit counts before seconds do
+    std::array<double, 3> least{infinity, infinity, infinity};  // what is beyond the limit counts first, seconds last
     for (int way = nothing_travels; way < int(work.operands.size()); ++way) {
         if (way == output_travels ? !k_ring_suits(work) : way >= 0 && !fills_ring(work.operands[std::size_t(way)], 1)) {
             continue;
         }
         travel(way);
         const double memory = limited ? task_memory(work) : 0;
-        const std::pair<double, double> measured{memory > double(memory_limit) ? memory : 0.0,
-                                                 task_seconds(work, operations_per_point, constants, lasting)};
+        const std::array<double, 3> measured{memory > double(memory_limit) ? memory : 0.0,
+                                             counts_level ? bytes_between(work, on, level, lasting, looked_through) : 0,
+                                             task_seconds(work, operations_per_point, on, lasting)};
         if (measured < least) {
             best = way;
             least = measured;

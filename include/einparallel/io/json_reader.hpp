@@ -16,7 +16,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Reads a text that is one value. Errors begin with the path of the file that holds the text.
 class json_reader {
 public:
-    json_reader(std::string path, std::string_view text) : path_(std::move(path)), rest_(text) {}
+    json_reader(const std::string& path, std::string_view text) : subject_("'" + path + "'"), rest_(text) {}
+    /// @param subject, noun  in the errors, instead of a file and of its header: what is read, and its JSON
+    json_reader(std::string subject, const char* noun, std::string_view text)
+        : subject_(std::move(subject)), noun_(noun), rest_(text) {}
 
     /// Reads the next value, an object. Calls visit(name) for each member; visit reads or skips the member's value.
     /// @throws error
@@ -28,6 +31,8 @@ public:
     EINPARALLEL_INLINE std::string text();
     /// Reads the next value, a whole number that is not negative. @throws error
     EINPARALLEL_INLINE std::uint64_t whole_number();
+    /// Reads the next value, a number. @throws error
+    EINPARALLEL_INLINE double decimal();
     /// Reads the next value if it is null. Returns whether it was.
     EINPARALLEL_INLINE bool null();
     /// Skips the next value, whatever it is. @throws error
@@ -35,10 +40,8 @@ public:
     /// Checks that only blanks are left. @throws error
     EINPARALLEL_INLINE void end();
 
-    /// @throws error that begins with the path where `holds` is false
-    void check(bool holds, std::initializer_list<word> otherwise) const {
-        require(holds, {"'", path_, "' "}, otherwise);
-    }
+    /// @throws error that begins with the path, or the subject, where `holds` is false
+    void check(bool holds, std::initializer_list<word> otherwise) const { require(holds, {subject_, " "}, otherwise); }
 
 private:
     EINPARALLEL_INLINE void skip_blanks();
@@ -49,7 +52,8 @@ private:
     EINPARALLEL_INLINE unsigned escape();
     EINPARALLEL_INLINE std::string_view number();
 
-    std::string path_;
+    std::string subject_;
+    const char* noun_ = "header";
     std::string_view rest_;
     int depth_ = 0;
 };

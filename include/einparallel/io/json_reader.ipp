@@ -24,14 +24,14 @@ EINPARALLEL_SELDOM bool json_reader::take(std::string_view wanted) {
 
 EINPARALLEL_SELDOM void json_reader::expect(std::string_view wanted) {
     const bool found = take(wanted);
-    check(found, {"has a header that is no JSON: '", wanted, "' is missing ", rest_.empty() ? "at its end" : "before '",
-                  rest_.substr(0, 12), rest_.empty() ? "" : "'"});
+    check(found, {"has a ", noun_, " that is no JSON: '", wanted, "' is missing ",
+                  rest_.empty() ? "at its end" : "before '", rest_.substr(0, 12), rest_.empty() ? "" : "'"});
 }
 
 EINPARALLEL_SELDOM void json_reader::values(std::string_view begin, std::string_view end, function_ref<void()> visit) {
     constexpr int deepest = 127;
     expect(begin);
-    check(++depth_ <= deepest, {"has a header that is nested more than ", deepest, " deep"});
+    check(++depth_ <= deepest, {"has a ", noun_, " that is nested more than ", deepest, " deep"});
     for (bool more = !take(end); more;) {
         visit();
         more = take(",");
@@ -46,7 +46,7 @@ EINPARALLEL_SELDOM void json_reader::object(function_ref<void(const std::string&
     std::set<std::string> names;
     values("{", "}", [&] {
         const std::string name = text();
-        check(names.insert(name).second, {"has '", name, "' twice in one object of its header"});
+        check(names.insert(name).second, {"has '", name, "' twice in one object of its ", noun_});
         expect(":");
         visit(name);
     });
@@ -60,7 +60,7 @@ EINPARALLEL_SELDOM unsigned json_reader::hexadecimal() {
     unsigned value = 0;
     const char* const last = rest_.data() + std::min<std::size_t>(rest_.size(), 4);
     check(last - rest_.data() == 4 && std::from_chars(rest_.data(), last, value, 16).ptr == last,
-          {"has a header with a bad escape in a string"});
+          {"has a ", noun_, " with a bad escape in a string"});
     rest_.remove_prefix(4);
     return value;
 }
@@ -70,7 +70,7 @@ EINPARALLEL_SELDOM unsigned json_reader::escape() {
     constexpr std::string_view letters = "\"\\/bfnrtu";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
     const std::size_t position = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
-    check(position != std::string_view::npos, {"has a header with a bad escape in a string"});
+    check(position != std::string_view::npos, {"has a ", noun_, " with a bad escape in a string"});
     rest_.remove_prefix(1);
     if (position < meanings.size()) {
         return static_cast<unsigned char>(meanings[position]);
@@ -84,7 +84,7 @@ EINPARALLEL_SELDOM unsigned json_reader::escape() {
         rest_.remove_prefix(2);
         second = hexadecimal();
     }
-    check(second >= 0xdc00 && second < 0xe000, {"has a header with half of a surrogate pair in a string"});
+    check(second >= 0xdc00 && second < 0xe000, {"has a ", noun_, " with half of a surrogate pair in a string"});
     return 0x10000U + ((code - 0xd800U) << 10U) + (second - 0xdc00U);
 }
 
@@ -92,15 +92,15 @@ EINPARALLEL_SELDOM std::string json_reader::text() {
     expect("\"");
     std::string made;
     for (;;) {
-        check(!rest_.empty(), {"has a header with an open quotation mark"});
+        check(!rest_.empty(), {"has a ", noun_, " with an open quotation mark"});
         const char next = rest_.front();
         rest_.remove_prefix(1);
         if (next == '"') {
-            check(is_utf8(made), {"has a header with a string that is no UTF-8"});
+            check(is_utf8(made), {"has a ", noun_, " with a string that is no UTF-8"});
             return made;
         }
         check(static_cast<unsigned char>(next) >= ' ',
-              {"has a header with the control character ", static_cast<unsigned>(next), " in a string"});
+              {"has a ", noun_, " with the control character ", static_cast<unsigned>(next), " in a string"});
         if (next == '\\') {
             append_utf8(made, escape());
         } else {
@@ -133,7 +133,7 @@ EINPARALLEL_SELDOM std::string_view json_reader::number() {
         at += is_any_of("+-") ? 1U : 0U;
         is_sound = digits() > 0;
     }
-    check(is_sound, {"has a header with '", rest_.substr(0, 12), "' where a value belongs"});
+    check(is_sound, {"has a ", noun_, " with '", rest_.substr(0, 12), "' where a value belongs"});
     const std::string_view found = rest_.substr(0, at);
     rest_.remove_prefix(at);
     return found;
@@ -146,9 +146,21 @@ EINPARALLEL_SELDOM std::uint64_t json_reader::whole_number() {
     std::uint64_t value = 0;
     const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     check(end == digits.data() + digits.size() && failure != std::errc::invalid_argument,
-          {"has a header with '", from_here, "' where a whole number belongs"});
-    check(failure == std::errc(), {"has a header with a number above 2^64 - 1"});
+          {"has a ", noun_, " with '", from_here, "' where a whole number belongs"});
+    check(failure == std::errc(), {"has a ", noun_, " with a number above 2^64 - 1"});
     return value;
+}
+
+EINPARALLEL_SELDOM double json_reader::decimal() {
+    const std::string_view digits = number();
+    double value = 0;
+    const std::errc failure = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
+    // from_chars also reports numbers that are so small that they become 0. Only numbers that are too large are
+    // refused.
+    check(failure == std::errc() || digits.find('-', 1) != std::string_view::npos || digits.starts_with("0.") ||
+              digits.starts_with("-0."),
+          {"has a ", noun_, " with a number beyond 1.8e308"});
+    return failure == std::errc() ? value : 0;
 }
 
 EINPARALLEL_SELDOM bool json_reader::null() {
@@ -164,20 +176,13 @@ EINPARALLEL_SELDOM void json_reader::skip() {
     } else if (rest_.starts_with('"')) {
         text();
     } else if (!take("true") && !take("false") && !take("null")) {
-        const std::string_view digits = number();
-        double value = 0;
-        // from_chars also reports numbers that are so small that they become 0. Only numbers that are too large are
-        // refused.
-        check(std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc() ||
-                  digits.find('-', 1) != std::string_view::npos || digits.starts_with("0.") ||
-                  digits.starts_with("-0."),
-              {"has a header with a number beyond 1.8e308"});
+        decimal();
     }
 }
 
 EINPARALLEL_SELDOM void json_reader::end() {
     skip_blanks();
-    check(rest_.empty(), {"has text behind its header"});
+    check(rest_.empty(), {"has text behind its ", noun_});
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

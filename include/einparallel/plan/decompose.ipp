@@ -6,6 +6,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/recompute.ipp>
@@ -36,10 +37,15 @@ EINPARALLEL_SELDOM void check_options(const options& asked) {
     expect(asked.method <= method::linearized, "decompose: options.method is neither exact nor linearized");
     expect(asked.order <= order::best_plan, "decompose: options.order is neither fewest_operations nor best_plan");
     expect(asked.runs >= 1, "decompose: options.runs is 0, it must be at least 1");
-    describe(asked.machine, [](const char* /*name*/, double constant) {
-        expect(std::isfinite(constant) && constant >= 0,
-               "decompose: every constant of options.machine must be finite and not negative");
+    describe(asked.machine, [](const char* /*name*/, const auto& constant) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(constant)>, double>) {
+            expect(std::isfinite(constant) && constant >= 0,
+                   "decompose: every constant of options.machine must be finite and not negative");
+        }
     });
+    check_levels(asked.machine, planned_processes(asked.processes, asked.powers_of_two), "decompose: options.machine");
+    require(asked.level >= -1 && asked.level < int(most_levels),
+            {"decompose: options.level is ", asked.level, ", it must be -1 or the number of a level of the machine"});
 }
 
 /// The graph on which some outputs depend. @throws error where options make no sense, constraints cannot be obeyed, or
@@ -67,7 +73,7 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
 
 /// The best plan found, without checks of memory.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
-    place_table table(asked.objective != objective::time);
+    place_table table(asked.machine, asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
     const placed_graph best = best_placement(graph, asked, may_be, table);
     plan made = plan_builder::build(graph, asked, may_be, best.states, table);
@@ -94,7 +100,7 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     const std::vector<int> ranks = heaviest_ranks(graph, best.made.processes());
     best.held = most_held(best.made, ranks);
     if (best.most() > limit) {
-        place_table table(asked.objective != objective::time);
+        place_table table(asked.machine, asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
         search_within(graph, asked, may_be, table, [&](const auto& states, const auto& order) {
             std::vector<std::size_t> number_of;

@@ -38,12 +38,47 @@ EINPARALLEL_SELDOM std::string extents_text(const planned_vertex& each) {
     });
 }
 
+/// Sizes of the groups of all levels, innermost first.
+EINPARALLEL_SELDOM std::vector<int> sizes_of(const rank_groups& groups) {
+    std::vector<int> sizes;
+    for (std::size_t level = 0; level < groups.levels(); ++level) {
+        sizes.push_back(groups.size(level));
+    }
+    return sizes;
+}
+
+/// The sizes of groups that end within an axis between two strides, one inside the other.
+EINPARALLEL_SELDOM std::vector<int> sizes_that_cut(const rank_groups& groups, int inner, int outer) {
+    std::vector<int> cut;
+    for (const int size : groups.is_even() ? sizes_of(groups) : std::vector<int>()) {
+        if (size > inner && size < outer && size % inner == 0 && outer % size == 0) {
+            cut.push_back(size);
+            inner = size;
+        }
+    }
+    return cut;
+}
+
 /// The partition vector as text: `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one
-/// rank.
-EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
-    const std::string written = joined(each.work.ranks.axes, " ", [&](const mesh_axis& axis) {
-        return label_text(each, axis.label) + ":" + std::to_string(axis.parts);
-    });
+/// rank. On a machine with levels, `i:2 | k:4` where the parts of k lie in one group, and `i:2|4` where groups have
+/// four of the parts of i.
+EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each, const rank_groups& groups) {
+    std::string written;
+    int ranks = 1;
+    for (std::size_t number = each.work.ranks.axes.size(); number-- > 0;) {
+        const mesh_axis& axis = each.work.ranks.axes[number];
+        std::string parts;
+        int left = axis.parts;
+        for (const int size : sizes_that_cut(groups, ranks, ranks * axis.parts)) {
+            parts = sentence({"|", size / ranks, parts});
+            left /= size / ranks;
+            ranks = size;
+        }
+        ranks *= left;
+        const bool is_boundary = number > 0 && found_in(ranks, sizes_of(groups)) && groups.is_even();
+        written = sentence({is_boundary ? "| " : "", label_text(each, axis.label), ":", left, parts,
+                            written.empty() ? "" : " ", written});
+    }
     return written.empty() ? "1" : written;
 }
 
@@ -136,9 +171,16 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
 }
 
 EINPARALLEL_SELDOM std::string headline(const plan& shown) {
+    const rank_groups groups = groups_of(shown.asked().machine);
+    std::string between;
+    for (std::size_t level = 0; level < groups.levels(); ++level) {
+        between += sentence({level == 0 ? " (" : ", ", shown.bytes_between(level), " between groups of ",
+                             groups.size(level) > 0 ? "" : "up to ", groups.largest(level),
+                             level + 1 == groups.levels() ? " ranks)" : ""});
+    }
     const std::string first =
         sentence({"plan for ", shown.processes(), shown.processes() == 1 ? " rank" : " ranks", " (objective ",
-                  name_for(shown.asked().objective), "): ", shown.bytes_sent(), " bytes sent, cost ",
+                  name_for(shown.asked().objective), "): ", shown.bytes_sent(), " bytes sent", between, ", cost ",
                   counted(shown.cost()), " numbers, ", duration_text(shown.seconds())});
     const std::string seconds = duration_text(shown.seconds_again());
     if (shown.asked().runs == 1) {
@@ -157,6 +199,10 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
                     "seconds", "/bound"}};
     if (in_numbers) {
         rows.front().push_back("cost");
+    }
+    const rank_groups groups = groups_of(shown.asked().machine);
+    for (std::size_t level = 0; level < groups.levels(); ++level) {
+        rows.front().push_back(sentence({"between ", level}));
     }
     const auto bytes_text = [](std::size_t bytes) { return counted(double(bytes)); };
     const plan_statistics statistics = statistics_of(shown);
@@ -179,16 +225,19 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
         const vertex_statistics& of = statistics.vertices[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
         rows.push_back({name, cell(each.work.form.text(), 24), cell(formula_text(shown, each), 32),
-                        cell(extents_text(each), 32), cell(partition_text(each), 20),
+                        cell(extents_text(each), 32), cell(partition_text(each, groups), 24),
                         cell(algorithm_text(shown, each), 18), bytes_text(of.gathered_bytes),
                         bytes_text(of.aggregated_bytes), bytes_text(of.repartitioned_bytes), bytes_text(of.held_bytes),
                         duration_text(each.seconds), ratio ? three_digits(*ratio) : "-"});
         if (in_numbers) {
             rows.back().push_back(counted(each.numbers()));
         }
+        for (std::size_t level = 0; level < groups.levels(); ++level) {
+            rows.back().push_back(bytes_text(each.bytes_between[level]));
+        }
     }
     return headline(shown) + ", rank 0 holds up to " + std::to_string(statistics.peak_bytes) + " bytes\n" +
-           aligned(rows, "llllllrrrrrrr") + notes_text(shown, layers);
+           aligned(rows, "llllllrrrrrrrrrrrr") + notes_text(shown, layers);
 }
 
 /// The node of a vertex in the language of Graphviz.
@@ -198,8 +247,11 @@ EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
     std::string look = "shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
     if (!each.is_input()) {
         lines = {each.name + " = " + cell(formula_text(shown, each), 48), each.work.form.text(),
-                 "cut " + partition_text(each) + "   " + algorithm_text(shown, each),
+                 "cut " + partition_text(each, groups_of(shown.asked().machine)) + "   " + algorithm_text(shown, each),
                  each.bytes == 0 ? "nothing sent" : counted(double(each.bytes)) + " bytes"};
+        for (std::size_t level = 0; level < most_levels && each.bytes_between[level] > 0; ++level) {
+            lines.back() += sentence({", ", counted(double(each.bytes_between[level])), " between ", level});
+        }
         look = "shape=box, fillcolor=";
         look += each.algorithm == algorithm::mn  ? "\"#dbe9f9\""
                 : each.algorithm == algorithm::k ? "\"#fde7cf\""

@@ -41,8 +41,17 @@ EINPARALLEL_SELDOM std::string placement_text(const placement& shown, const std:
                                                    : "replicate";
 }
 
+/// How far apart the ranks of neighbouring parts along an axis are: the parts of all axes inside.
+EINPARALLEL_SELDOM int ranks_apart(const mesh& ranks, std::size_t axis) {
+    int apart = 1;
+    for (std::size_t inside = axis + 1; inside < ranks.axes.size(); ++inside) {
+        apart *= ranks.axes[inside].parts;
+    }
+    return apart;
+}
+
 /// Writes the axes of a vertex's mesh, and how its tensors lie along each axis.
-EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each) {
+EINPARALLEL_SELDOM void write_mesh(json_writer& json, const plan& shown, const planned_vertex& each) {
     const std::vector<std::string>& names = each.work.form.names;
     json.key("mesh").open('[');
     for (std::size_t number = 0; const axis_placements& along : placements_of(each)) {
@@ -50,6 +59,9 @@ EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each
         json.open('{').member("label", names[std::size_t(axis.label)]).member("parts", axis.parts);
         if (!axis.points.empty()) {
             json.member("points", axis.points);
+        }
+        if (shown.asked().machine.levels.front().is_given()) {
+            json.member("ranks_apart", ranks_apart(each.work.ranks, number - 1));
         }
         json.key("operands").open('[');
         for_each_in(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
@@ -65,7 +77,7 @@ EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const
     json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
     json.member("program", each.origin->work->program().text()).member("labels", work.form.names);
     json.member("extents", work.extents).member("parts", parts);
-    write_mesh(json, each);
+    write_mesh(json, shown, each);
     json.member("inputs", each.inputs)
         .member("operand_cuts", list_of(work.operands, &distribution::cut))
         .member("output_cut", work.output.cut());
@@ -84,6 +96,13 @@ EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const
     json.member("without_communication", each.constraints.without_communication);
     json.member("held", work.held_operands()).member("bytes_again", each.bytes_again);
     json.member("seconds_again", each.seconds_again);
+    if (const std::size_t levels = count_of(shown.asked().machine.levels); levels > 0) {
+        json.key("bytes_between").open('[');
+        for (std::size_t level = 0; level + 1 < levels; ++level) {
+            json.value(each.bytes_between[level]);
+        }
+        json.close(']');
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -97,7 +116,8 @@ namespace einparallel {
 ///     processes     ranks that the plan is for
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
 ///                   check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed,
-///                   operations_per_touch}, order, runs
+///                   operations_per_touch, levels [{ranks, seconds_per_message, seconds_per_byte, transfers, uneven
+///                   [{count, ranks}]}], node_of_rank}, order, runs, level
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         bytes sent by all ranks together
 ///     peak_bytes    most bytes held by rank 0 at one time
@@ -111,7 +131,8 @@ namespace einparallel {
 ///         vector)
 ///         mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of uneven
 ///                               blocks only, are their parts + 1 cut points; operands and output say how the tensors
-///                               lie along the axis: "shard(i)", "replicate" or "partial"
+///                               lie along the axis: "shard(i)", "replicate" or "partial"; on a machine with levels
+///                               also ranks_apart: how far apart the ranks of neighbouring parts are
 ///         inputs                positions in vertices of the operands
 ///         operand_cuts          dimension along which each operand's blocks rest in pieces; null where they rest whole
 ///         output_cut            dimension along which the output's blocks rest in pieces, or null
@@ -131,6 +152,7 @@ namespace einparallel {
 ///         held                  numbers of the operands whose whole blocks are gathered before and kept: once for all
 ///                               vertices that hold them, or in the first run
 ///         bytes_again, seconds_again      of each run after the first
+///         bytes_between         on a machine with levels: bytes sent between groups, by level but the outermost
 ///         lasts                 true where the tensor is read or computed in the first run and kept (inputs too)
 EINPARALLEL_SELDOM std::string plan::to_json() const {
     const plan_statistics statistics = statistics_of(*this);

@@ -1,5 +1,5 @@
 #pragma once
-// Names of options and of the vertices of a plan, and a machine as text.
+// Names of options and of the vertices of a plan.
 
 #include <einparallel/graph/names.hpp>
 #include <einparallel/graph/text.hpp>
@@ -27,17 +27,4 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
 /// computes: `v24.6 = sum A*B`.
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
 
-EINPARALLEL_INLINE std::string machine_text(const machine& shown);
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel {
-
-/// Writes the constants: "2.00us per message, 10.0GB/s, 50.0Gflop/s, 24.0 flop in the time of a copied element, 10.0%
-/// of the shorter of arithmetic and transfer exposed".
-template <class Traits>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const machine& shown) {
-    return stream << detail::machine_text(shown);
-}
-
-}  // namespace einparallel

@@ -11,6 +11,7 @@
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -60,6 +61,8 @@ struct planned_vertex {
     std::size_t bytes_again = 0;  ///< `bytes` in each later run
     double seconds_again = 0;     ///< `seconds` in each later run
     double numbers_again = 0;     ///< numbers moved in each later run by join, aggregation and repartition
+    std::array<std::size_t, most_levels> bytes_between{};  ///< by level of options.machine: `bytes` that leave a group
+    std::array<std::size_t, most_levels> bytes_between_again{};  ///< `bytes_between` in each later run
 
     /// Numbers moved in the first run, in the paper's count.
     [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
@@ -112,6 +115,14 @@ public:
     [[nodiscard]] std::size_t bytes_sent_again() const {
         return detail::sum_in(vertices_, std::size_t{0}, &planned_vertex::bytes_again);
     }
+    /// Bytes that ranks send in the first run to ranks in other groups of a level of options.machine: with nodes as
+    /// level 0, bytes_between(0) are the bytes between nodes. 0 for levels that the machine does not have, and for its
+    /// outermost one.
+    [[nodiscard]] std::size_t bytes_between(std::size_t level) const {
+        return detail::sum_in(vertices_, std::size_t{0}, [&](const planned_vertex& each) {
+            return level < most_levels ? each.bytes_between[level] : 0;
+        });
+    }
     /// The most bytes that a run holds at one time on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Seconds of the first run by the time model.
@@ -122,7 +133,7 @@ public:
     }
 
     /// The cost of all runs (options.runs) together under the plan's objective: the sum of cost(), bytes_sent() or
-    /// seconds() over the runs.
+    /// seconds() over the runs; with options.level, of bytes_between(level).
     EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
     /// A lower bound of objective_cost() for all plans, plans by hand included: numbers moved under `paper`, bytes
     /// under `bytes`, seconds under `time`. It is the plan's own cost where the search was exact. Under `time` it holds

@@ -37,6 +37,13 @@ EINPARALLEL_SELDOM double plan::objective_cost() const {
         case objective::paper:
             return cost() + again * detail::sum_in(vertices_, 0.0, &planned_vertex::numbers_again);
         case objective::bytes:
+            if (options_.level >= 0) {
+                const auto level = std::min(std::size_t(options_.level), most_levels - 1);
+                return double(bytes_between(level)) +
+                       again * double(detail::sum_in(vertices_, std::size_t{0}, [&](const planned_vertex& each) {
+                           return each.bytes_between_again[level];
+                       }));
+            }
             return double(bytes_sent()) + again * double(bytes_sent_again());
         default:
             return seconds() + again * seconds_again();
@@ -122,6 +129,7 @@ EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& gr
     asked.effort = std::min(asked.effort, enough);
     asked.method = method::exact;
     asked.objective = objective::bytes;
+    asked.level = -1;
     asked.memory_limit = 0;
     asked.on_progress = {};
     std::vector<state> placed = best_placement(graph, asked, may_be, table).states;
@@ -157,7 +165,8 @@ struct plan_builder {
         std::vector<bool> is_read(count);
         const auto write = [&](std::size_t number, const detail::lasting_work& held) {
             planned_vertex& each = made.vertices_[number];
-            each.work = detail::task_of(*graph.vertices[number], states[number], may_be[number].wanted, asked, held);
+            each.work = detail::task_of(*graph.vertices[number], states[number], may_be[number].wanted, asked,
+                                        table.on(), held);
             each.resting = each.work.output;
         };
         const auto place_of = [&](std::size_t number, std::size_t operand) {
@@ -225,16 +234,23 @@ struct plan_builder {
             }
             each.algorithm = algorithm_of(each.work);
             add_numbers(each, made.vertices_);
-            double bytes = 0;
-            double bytes_again = 0;
-            const auto charge = [&](double seconds, double sent, bool once) {
+            // Bytes that leave a rank, and by level those that leave a group.
+            std::array<double, most_levels + 1> bytes{};
+            std::array<double, most_levels + 1> bytes_again{};
+            const std::size_t levels = table.on().groups().levels();
+            const auto charge = [&](double seconds, bool once, const auto& sent_beyond) {
                 each.seconds += seconds;
-                bytes += sent;
                 each.seconds_again += once ? 0 : seconds;
-                bytes_again += once ? 0 : sent;
+                for (std::size_t number_of = 0; number_of <= levels; ++number_of) {
+                    const double sent = sent_beyond(int(number_of) - 1);
+                    bytes[number_of] += sent;
+                    bytes_again[number_of] += once ? 0 : sent;
+                }
             };
-            charge(detail::task_seconds(each.work, graph.vertices[number]->work->operations_per_point(), asked.machine),
-                   detail::task_bytes(each.work), each.lasts);
+            charge(detail::task_seconds(each.work, graph.vertices[number]->work->operations_per_point(), table.on()),
+                   each.lasts, [&](int level) {
+                       return detail::bytes_between(each.work, table.on(), level, {}, detail::every_rank);
+                   });
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
                 const planned_vertex& read = made.vertices_[input];
@@ -242,18 +258,23 @@ struct plan_builder {
                 for (std::size_t copy = serving; copy >= charged && moves.copies[copy].from != detail::no_copy;
                      copy = moves.copies[copy].from) {
                     if (moves.copies[copy].is_gathered) {
-                        charge(detail::gather_seconds(each.work, operand, asked.machine),
-                               detail::gathered_bytes(each.work, operand), read.lasts);
+                        charge(detail::gather_seconds(each.work, operand, table.on()), read.lasts, [&](int level) {
+                            return detail::gathered_between(each.work, operand, table.on(), level, detail::every_rank);
+                        });
                     } else {
                         const detail::traffic moving = table.counted(lies[input], place_of(number, operand));
-                        charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
-                               moving.elements * double(read.element.bytes), read.lasts);
+                        charge(detail::redistribution_seconds(moving, read.element.bytes, table.on()), read.lasts,
+                               [&](int level) { return moving.beyond(level) * double(read.element.bytes); });
                     }
                 }
                 charged = std::max(charged, serving + 1);
             }
-            each.bytes = std::size_t(std::llround(bytes));
-            each.bytes_again = std::size_t(std::llround(bytes_again));
+            each.bytes = std::size_t(std::llround(bytes[0]));
+            each.bytes_again = std::size_t(std::llround(bytes_again[0]));
+            for (std::size_t level = 0; level < levels; ++level) {
+                each.bytes_between[level] = std::size_t(std::llround(bytes[level + 1]));
+                each.bytes_between_again[level] = std::size_t(std::llround(bytes_again[level + 1]));
+            }
         }
         return made;
     }

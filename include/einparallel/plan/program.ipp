@@ -2,6 +2,7 @@
 // From a plan to the program of each rank: reads, redistributions and the schedule of every vertex, one after the
 // other.
 
+#include <einparallel/layout/levels.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -27,7 +28,11 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE class program_writer {
 public:
     program_writer(const plan& of, int rank)
-        : plan_(of), rank_(rank), moves_(moves_of(of.vertices(), of.outputs())), buffers_(moves_.copies.size()) {}
+        : plan_(of),
+          rank_(rank),
+          groups_(groups_of(of.asked().machine)),
+          moves_(moves_of(of.vertices(), of.outputs())),
+          buffers_(moves_.copies.size()) {}
 
     program write() && {
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
@@ -37,7 +42,7 @@ public:
             }
             const auto operands = list_of(moves_.serving[vertex_], [&](std::size_t copy) { return buffer_of(copy); });
             buffers_[moves_.first[vertex_]] =
-                tagged(schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_), vertex_);
+                tagged(schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_, groups_), vertex_);
             phase_ += phases_apart;
             mark_steps(each.lasts);
         }
@@ -78,7 +83,7 @@ private:
         } else {
             const distribution& from = *moves_.copies[each.from].at;
             const buffer_id resting = buffer_of(each.from);
-            buffer = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_)
+            buffer = each.is_gathered ? schedule_gathering(written_, *each.at, rank_, resting, phase_, groups_)
                      : each.is_joined ? schedule_halo(written_, from, *each.at, rank_, resting, phase_)
                                       : schedule_redistribution(written_, from, *each.at, rank_, resting, phase_);
             phase_ += each.is_gathered ? phases_apart : 1;
@@ -121,6 +126,7 @@ private:
 
     const plan& plan_;
     int rank_;
+    rank_groups groups_;
     program written_;
     std::size_t vertex_ = 0;  // the vertex whose steps are written
     std::size_t phase_ = 0;

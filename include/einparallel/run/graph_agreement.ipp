@@ -116,7 +116,7 @@ private:
         describe(fields, [&](std::string_view name, const auto& value) {
             using field = std::remove_cvref_t<decltype(value)>;
             const std::string quantity = of + std::string(name);
-            if constexpr (std::is_class_v<field>) {
+            if constexpr (std::is_class_v<field> && !requires { value.begin(); }) {
                 add_fields(quantity + ".", value);
             } else if constexpr (std::is_floating_point_v<field>) {
                 std::array<char, 32> digits{};  // as many as tell any two numbers apart

@@ -2,6 +2,7 @@
 // The sink that records the steps of one rank for one vertex, by phase.
 
 #include <einparallel/kernel/joined.hpp>
+#include <einparallel/layout/replica_ring.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -17,56 +18,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The dimension along which a chunk is halved: the outermost one longer than 1, so that each half is contiguous in
-/// dense storage and goes as a contiguous message, which MPI moves faster per poll than a datatype. If that dimension
-/// is odd and short, its halves would have unequal lengths; the chunk is then halved along `cut`.
-EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cut) {
-    for (std::size_t dimension = 0; dimension < cut; ++dimension) {
-        if (const index size = chunk.sides[dimension].size(); size > 1) {
-            return size % 2 == 0 || size > 16 ? dimension : cut;
-        }
-    }
-    return cut;
-}
-
-/// True where the halves of `chunk` are contiguous in its dense storage.
-EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut) {
-    const auto halved = std::ptrdiff_t(halved_dimension(chunk, cut));
-    return std::all_of(chunk.sides.begin(), chunk.sides.begin() + halved,
-                       [](const interval& side) { return side.size() <= 1; });
-}
-
-/// The ranks that share a block, as a ring seen from one of them: the rank itself is at distance 0, the next replica at
-/// 1, the previous one at -1.
-struct replica_ring {
-    const distribution& resting;
-    std::vector<int> group;  ///< these ranks, in the order of their pieces
-    int self = 0;            ///< position of the rank itself in `group`
-
-    int size() const { return int(group.size()); }
-    int at(int distance) const { return group[std::size_t((self + distance + size()) % size())]; }
-    bool has(int distance) const { return self + distance >= 0 && self + distance < size(); }
-    EINPARALLEL_INLINE box block() const { return resting.block_of_rank(at(0)); }
-    EINPARALLEL_INLINE box piece(int distance) const { return resting.held_by(at(distance)); }
-    EINPARALLEL_INLINE box half(int distance, int number) const {
-        box made = piece(distance);
-        interval& side = made.sides[halved_dimension(made, *resting.cut())];
-        side = block_of(side, 2, number);
-        return made;
-    }
-};
-
 /// Collects the steps of one rank by phase, and appends them to the program in order. Several schedules may write into
 /// one phase (two operands gathered at once). A phase in which the rank has nothing to do leaves no step.
 class recorder {
 public:
     /// `operands`: the buffers that hold the operands of the vertex; `ranges`: the rank's share of the iteration space,
     /// by label. A recorder that only gathers has no task, so neither of them.
-    recorder(program& into, std::size_t first_phase, int rank, const task* work = nullptr, std::size_t vertex = 0,
-             std::vector<interval> ranges = {}, std::vector<buffer_id> operands = {})
+    recorder(program& into, std::size_t first_phase, int rank, const rank_groups& groups, const task* work = nullptr,
+             std::size_t vertex = 0, std::vector<interval> ranges = {}, std::vector<buffer_id> operands = {})
         : program_(into),
           first_phase_(first_phase),
           rank_(rank),
+          groups_(groups),
           work_(work),
           vertex_(vertex),
           ranges_(std::move(ranges)),
@@ -75,7 +38,10 @@ public:
     std::size_t vertex() const { return vertex_; }
     buffer_id& block(std::size_t operand) { return blocks_[operand]; }
     EINPARALLEL_INLINE replica_ring ring(const distribution& resting, std::size_t /*element_bytes*/) {
-        return {resting, resting.replicas(rank_), resting.replica_number(rank_)};
+        std::vector<int> group = ring_of(resting, rank_, groups_);
+        const auto self = int(find_in(group, rank_) - group.begin());
+        const ring_shape shape = shape_of_ring(group, groups_);
+        return {resting, std::move(group), shape, self};
     }
     static box region(box of, std::size_t /*element_bytes*/) { return of; }
     void calls_along(label_id /*along*/, int /*calls*/) {}
@@ -204,20 +170,59 @@ public:
         add(now, from, into, std::move(ranges), std::move(row), write_mode::combine);
     }
 
-    /// Visits the tree edges of this rank. Every piece has a binomial tree over the ring, with its owner as root. Calls
-    /// visit(step, piece, owns, peer, below) for each edge between this rank and a `peer`: `owns` is true where this
-    /// rank owns the piece, `below` where the peer is the lower end. Edges of level l span 2^l replicas.
+    /// Visits the hops of this rank with which all pieces go round. The turns of a ring are a number whose digits are
+    /// the steps of its stages. In a turn a rank passes the piece that it got last to its neighbour on the first stage.
+    /// Along an outer stage it passes, in one of the turns that the stages inside take, the piece with which these
+    /// turns began. So in each turn one piece leaves each group. Sums come back the same ways, the last turn first, in
+    /// every second phase.
+    void go_round(std::size_t phase, const replica_ring& ring, ring_way way, auto body) {
+        const int turns = ring.size();
+        for (int turn = 0; turn < turns; ++turn) {
+            for (std::size_t stage = 0; stage < ring.shape.count; ++stage) {
+                const int unit = ring.unit(stage);
+                const int first = turn - turn % unit;
+                if (turn % unit == ring.self % unit && turn / unit % ring.steps(stage) + 1 < ring.steps(stage)) {
+                    const ring_hop hop{ring.beside(stage, -1), ring.beside(stage, 1),
+                                       ring.resting.held_by(ring.further(first)),
+                                       ring.resting.held_by(ring.further(first + unit)), first == 0};
+                    const std::size_t later =
+                        way == ring_way::gathers ? std::size_t(turn) : 2 * std::size_t(turns - 1 - turn);
+                    body(at(phase + later), hop);
+                }
+            }
+        }
+    }
+
+    EINPARALLEL_INLINE static std::size_t rounds(const replica_ring& ring) {
+        std::size_t all = 0;
+        for (std::size_t stage = 0; stage < ring.shape.count; ++stage) {
+            all += tree_rounds(ring.steps(stage));
+        }
+        return all;
+    }
+
+    /// Visits the tree edges of this rank. Every piece has a binomial tree over the ring, with its owner as root; over
+    /// several stages, a tree of trees. Calls visit(step, piece, owns, peer, below) for each edge between this rank and
+    /// a `peer`: `owns` is true where this rank owns the piece, `below` where the peer is the lower end. Edges of level
+    /// l span 2^l steps of their stage.
     void for_each_tree_edge(const replica_ring& ring, auto phase_of, auto visit) {
         for (int owner = 0; owner < ring.size(); ++owner) {
-            const int number = (ring.self - owner + ring.size()) % ring.size();  // in the tree; the owner is 0
-            const box region = ring.piece(-number);
-            for (std::size_t level = 0; level < tree_rounds(ring.size()) && !region.empty(); ++level) {
-                const int reach = 1 << level;
-                if (number % (2 * reach) == 0 && number + reach < ring.size()) {
-                    visit(at(phase_of(level)), region, number == 0, ring.at(reach), true);
-                } else if (number % (2 * reach) == reach) {
-                    visit(at(phase_of(level)), region, false, ring.at(-reach), false);
+            const box region = ring.resting.held_by(ring.group[std::size_t(owner)]);
+            std::size_t round = 0;
+            bool is_root = !region.empty();  // of the stages inside
+            for (std::size_t stage = 0; stage < ring.shape.count && is_root; ++stage) {
+                const int steps = ring.steps(stage);
+                const int unit = ring.unit(stage);
+                const int number = (ring.self / unit % steps - owner / unit % steps + steps) % steps;  // the root is 0
+                for (std::size_t level = 0; level < tree_rounds(steps); ++level, ++round) {
+                    const int reach = 1 << level;
+                    if (number % (2 * reach) == 0 && number + reach < steps) {
+                        visit(at(phase_of(round)), region, ring.self == owner, ring.beside(stage, reach), true);
+                    } else if (number % (2 * reach) == reach) {
+                        visit(at(phase_of(round)), region, false, ring.beside(stage, -reach), false);
+                    }
                 }
+                is_root = number == 0;
             }
         }
     }
@@ -286,6 +291,7 @@ private:
     program& program_;
     std::size_t first_phase_;
     int rank_;
+    const rank_groups& groups_;
     const task* work_;
     std::size_t vertex_;
     std::vector<interval> ranges_;

@@ -4,7 +4,8 @@
 // largest share.
 //
 //     ring(distribution, bytes)          the sharers of a block, seen from one of them: size(), at(distance), piece(
-//                                        distance), half(distance, number), block()
+//                                        distance), half(distance, number), block(), is_flat()
+//     go_round(phase, ring, way, body)   body(step, hop) for every hop with which all pieces go round, stage by stage
 //     add(region, bytes), add_half(…)    a buffer for a region
 //     block(operand)                     the buffer in which calls find an operand
 //     calls_along(label, calls)          tells that the vertex is computed in `calls` calls along a label
@@ -14,7 +15,7 @@
 //     contract(step, labels, region, output, mode)   a call on those of the rank's ranges that have this region of a
 //                                        tensor with these labels
 //     behind(step)                       the step of the phase behind
-//     for_each_tree_edge(…), for_each_worker(…)      by their names
+//     rounds(ring), for_each_tree_edge(…), for_each_worker(…)      by their names
 //     last_row(ring, distance), share(), take_last(…), add_terms(…)    of running sums: the last row of a block of the
 //                                        output, all of it, and calls that copy the one and add it to others
 //
@@ -23,6 +24,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace einparallel {
 
@@ -38,6 +40,9 @@ inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 
 /// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks);
+
+/// The ways in which pieces go round a ring: from their owners to all ranks, or as sums from all ranks to their owners.
+enum class ring_way : std::uint8_t { gathers, reduces };
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -2,6 +2,7 @@
 // The schedule of one vertex: gather what does not travel, contract while something travels, reduce what is still
 // partial.
 
+#include <einparallel/layout/levels.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/feed.hpp>
 #include <einparallel/schedule/gather_reduce.hpp>
@@ -64,7 +65,8 @@ void write_vertex(auto& sink, const task& work, buffer_id output) {
 /// Appends to `of_rank` the gathering of a tensor, from phase `first_phase` on; `piece` holds the rank's piece. Returns
 /// the buffer with the whole block, for tasks that hold this operand (task::held).
 EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
-                                                buffer_id piece, std::size_t first_phase);
+                                                buffer_id piece, std::size_t first_phase,
+                                                const rank_groups& groups = {});
 
 /// Appends to `of_rank` the steps of `rank` for a task, from phase `first_phase` on.
 /// Buffer `operands[r]` holds the rank's resting piece of operand r (distribution work.operands[r]), or its whole block
@@ -72,8 +74,10 @@ EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribu
 /// piece of the output after these steps. A rank outside the mesh does nothing and gets an empty buffer. Messages: all
 /// operands that do not travel are all-gathered at the same time; then one piece of the travelling tensor moves per
 /// phase; then, where the output is Partial and did not travel, it is reduce-scattered. A tensor whose block q ranks
-/// share costs each of them (q-1)/q of the block, whichever way it moves.
+/// share costs each of them (q-1)/q of the block, whichever way it moves. Rings and trees go round the groups of
+/// `groups` before they leave them.
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
-                                             std::span<const buffer_id> operands, std::size_t first_phase);
+                                             std::span<const buffer_id> operands, std::size_t first_phase,
+                                             const rank_groups& groups = {});
 
 }  // namespace einparallel

@@ -50,23 +50,24 @@ EINPARALLEL_INLINE distribution row_of_sums(const task& work) {
 namespace einparallel {
 
 EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
-                                                buffer_id piece, std::size_t first_phase) {
+                                                buffer_id piece, std::size_t first_phase, const rank_groups& groups) {
     if (rank >= resting.holders()) {
         return piece;
     }
-    detail::recorder steps(of_rank, first_phase, rank);
+    detail::recorder steps(of_rank, first_phase, rank, groups);
     const buffer_id block = detail::gather(steps, resting, of_rank[piece].element_bytes, piece);
     steps.append();
     return block;
 }
 
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
-                                             std::span<const buffer_id> operands, std::size_t first_phase) {
+                                             std::span<const buffer_id> operands, std::size_t first_phase,
+                                             const rank_groups& groups) {
     const buffer_id output = of_rank.add_buffer(work.output.held_by(rank), work.output_bytes);
     if (rank >= work.ranks.size()) {
         return output;
     }
-    detail::recorder steps(of_rank, first_phase, rank, &work, vertex, detail::ranges_of(work, rank),
+    detail::recorder steps(of_rank, first_phase, rank, groups, &work, vertex, detail::ranges_of(work, rank),
                            {operands.begin(), operands.end()});
     if (work.travelling == all_travel && rank != work.feed.master) {
         steps.work_for_master();

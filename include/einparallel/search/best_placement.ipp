@@ -39,6 +39,9 @@ EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
     return numbers;
 }
 
+/// On a machine with levels entries take longer: the search on levels has the effort divided by this.
+inline constexpr std::size_t effort_of_levels = 4;
+
 /// A placement on `ranks` ranks, in which only the listed numbers of ranks compete. Its bound is no bound for other
 /// numbers.
 EINPARALLEL_INLINE placed_graph placement_on(int ranks, const einsum_graph& graph, options asked, place_table& table,
@@ -79,9 +82,16 @@ EINPARALLEL_INLINE std::vector<placed_graph> placements_on_fewer(const einsum_gr
     return {placement_on(best_number, graph, asked, table, asked.effort / look, {best})};
 }
 
-EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
-                                               const std::vector<vertex_cuts>& may_be, place_table& table) {
+/// The best placement on a machine on which all ranks are alike, or, of the `known` ones and those near them, on a
+/// machine with levels.
+EINPARALLEL_INLINE placed_graph placement_for(const einsum_graph& graph, const options& asked,
+                                              const std::vector<vertex_cuts>& may_be, place_table& table,
+                                              const std::vector<placed_graph>& near = {}) {
     placement_search search(graph, asked, may_be, table);
+    if (!near.empty()) {
+        constexpr std::size_t first = 8;  // beside the one that is known
+        return search.run(asked.effort, near, first);
+    }
     if (asked.method == method::linearized) {
         return search.run_along_paths();
     }
@@ -92,6 +102,24 @@ EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const 
     }
     const std::vector<placed_graph> known = placements_on_fewer(graph, asked, table);
     return search.run(known.empty() ? asked.effort : asked.effort / 2, known);
+}
+
+/// On a machine with levels the search begins with the best placement for ranks that are all alike, so that no plan is
+/// worse for knowing the machine.
+EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
+                                               const std::vector<vertex_cuts>& may_be, place_table& table) {
+    if (table.on().is_flat() || asked.objective == objective::paper || asked.method == method::linearized) {
+        return placement_for(graph, asked, may_be, table);
+    }
+    options flat = asked;
+    flat.level = -1;
+    flat.on_progress = {};
+    table.price_flat(true);
+    const placed_graph near = placement_for(graph, flat, may_be, table);
+    table.price_flat(false);
+    options levels = asked;
+    levels.effort /= effort_of_levels;
+    return placement_for(graph, levels, may_be, table, {near});
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

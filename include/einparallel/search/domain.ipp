@@ -7,6 +7,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,8 +38,8 @@ public:
           seen_(std::move(seen)),
           asked_(&asked),
           table_(&table),
-          usual_(einsum, may_be_.families, asked, seen_.lasting),
-          others_(einsum, may_be_.families, asked, seen_.lasting, true) {}
+          usual_(einsum, may_be_.families, asked, table.on(), seen_.lasting),
+          others_(einsum, may_be_.families, asked, table.on(), seen_.lasting, true) {}
 
     /// True where a vertex is of this kind: everything that its states and their costs depend on is equal. Its labels
     /// and extents are compared with the cuts.
@@ -52,6 +54,7 @@ public:
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;
+    mutable std::size_t costs_compared = 0;  ///< of orders of axes
     bool has_others = true;  ///< it also lists vectors for any number of ranks, beside those for usual numbers
     /// The effort of one state; 1 where all operands lie in blocks. Overlapping boxes are worked out for every rank.
     std::size_t weight() const { return einsum_->form.is_plain() ? 1 : std::size_t(asked_->processes); }
@@ -87,7 +90,7 @@ public:
                 if (may_be_.families[family].sums.operands == 0 && product <= last / 2) {
                     std::vector<partition_family> one{may_be_.families[family]};
                     one.front().products = {product};
-                    auto first = cheapest_partitions(*einsum_, one, *asked_, seen_.lasting).next();
+                    auto first = cheapest_partitions(*einsum_, one, *asked_, table_->on(), seen_.lasting).next();
                     if (first) {
                         first->family = family;
                         add_vector(*first);
@@ -101,68 +104,42 @@ public:
     /// Adds vectors of every family that have the cuts of a mesh over some labels. The ranks that are left go to any
     /// one label. False where it adds none.
     EINPARALLEL_INLINE bool follow(const mesh& like) {
-        if (asked_->objective == objective::paper) {
-            return false;
-        }
         const std::size_t before = vectors.size();
-        for (std::size_t number = 0; number < may_be_.families.size(); ++number) {
-            const partition_family& family = may_be_.families[number];
-            std::vector<int> parts = family.fixed;
-            int product = 1;
-            for (const mesh_axis& axis : like.axes) {
-                const auto label = std::size_t(axis.label);
-                if (label < parts.size() && parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
-                    parts[label] *= axis.parts;
-                    product *= axis.parts;
-                }
-            }
-            int numbers = 3;  // numbers of ranks that are tried
-            std::vector<int> lefts;
-            for (const int ranks : family.products) {
-                if (ranks % product == 0 && numbers-- > 0) {
-                    lefts.push_back(ranks / product);
-                }
-            }
-            if (const int most = family.products.front() / product; family.any_from > 0 && most > 0) {
-                lefts.push_back(most * product >= family.any_from ? most : 0);
-                lefts.push_back(product >= family.any_from ? 1 : 0);
-            }
-            for (const int left : lefts) {
-                for (std::size_t label = 0; label < parts.size() && left > 0; ++label) {
-                    if (left == 1 ? label == 0
-                                  : family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
-                        partition_candidate next{-1, 0, parts, number};
-                        next.parts[label] *= left;
-                        add_vector(next);
-                    }
-                }
+        for (std::size_t number = 0; number < may_be_.families.size() && asked_->objective != objective::paper;
+             ++number) {
+            for (std::vector<int>& parts : parts_like(may_be_.families[number], like)) {
+                add_vector({-1, 0, std::move(parts), number});
             }
         }
         return vectors.size() > before;
     }
 
     /// Appends placements with the partition vector of a state. True where these are all of them, and not more than
-    /// `few`.
-    EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, std::vector<state>& into) {
+    /// `few`. @param like  meshes of neighbours, whose orders of axes compete where not all do
+    EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, const std::vector<mesh>& like,
+                                          std::vector<state>& into) {
         if (of.feed.slices > 0 || asked_->objective == objective::paper) {
             into.push_back(of);
             return true;
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
-        const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks);
+        const bool has_levels = !table_->on().is_flat();
+        std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, summed.extents.size(), table_->on().groups());
         std::vector<task_cuts> cuts = resting_cuts(summed, of, seen_.rests, true);
         const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
         if (!all) {
             cuts = resting_cuts(summed, of, seen_.rests, false);
+            keep_cheapest(orders, of, like);
         }
         for (const task_cuts& cut : cuts) {
             state made = of;
             made.cuts = cut;
-            if (asked_->objective == objective::time) {
+            if (asked_->objective == objective::time && !has_levels) {
                 made.cost = cost_of(made);
             }
             for (const mesh& ranks : orders) {
                 made.ranks = ranks;
+                made.cost = has_levels ? cost_of(made) : made.cost;
                 put(made, summed);
                 into.push_back(made);
             }
@@ -172,7 +149,13 @@ public:
 
     /// The task of a vertex of this kind in a state.
     EINPARALLEL_INLINE task work_of(const state& made, const options& asked) const {
-        return task_of(*einsum_, made, may_be_.wanted, asked, seen_.lasting);
+        return task_of(*einsum_, made, may_be_.wanted, asked, table_->on(), seen_.lasting);
+    }
+
+    /// A state that another search has found, with what it costs here.
+    EINPARALLEL_INLINE state priced(state found) const {
+        found.cost = table_->on().is_flat() || asked_->objective == objective::paper ? found.cost : cost_of(found);
+        return found;
     }
 
     /// Adds a state. False where a state that looks the same to all neighbours is known and as cheap.
@@ -189,6 +172,18 @@ public:
     }
 
 private:
+    EINPARALLEL_INLINE void keep_cheapest(std::vector<mesh>& orders, const state& of, const std::vector<mesh>& like,
+                                          std::size_t few = 8) const {
+        if (!table_->on().is_flat() && orders.size() > few) {
+            costs_compared += orders.size();
+            state tried = of;
+            orders = cheapest_orders(std::move(orders), of.ranks, like, few, [&](const mesh& ranks) {
+                tried.ranks = ranks;
+                return cost_of(tried);
+            });
+        }
+    }
+
     EINPARALLEL_INLINE void add_next(cheapest_partitions& from, std::size_t count) {
         const std::size_t before = vectors.size();
         while (vectors.size() < before + count) {
@@ -231,6 +226,7 @@ private:
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
         made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
         made.cuts.output = made.sums.output ? 0 : made.cuts.output;
+        const bool has_levels = !table_->on().is_flat() && asked_->objective != objective::paper;
         add_fed(made, summed, next.least);
         if (may_be_.wanted == algorithm::master_worker) {
             return;
@@ -241,10 +237,12 @@ private:
             made.cost += forbidden_move;
         }
         put(made, summed);
-        listed_vector& listed = vectors.emplace_back(listed_vector{made, made.cost, is_paper});
+        listed_vector& listed =
+            vectors.emplace_back(listed_vector{made, has_levels ? usual_.least_of(next) : made.cost, is_paper});
         state other = made;
-        for (task_cuts& cuts : asked_->objective == objective::time ? resting_cuts(summed, made, seen_.rests, true)
-                                                                    : std::vector<task_cuts>{}) {
+        for (task_cuts& cuts : asked_->objective == objective::time && !has_levels
+                                   ? resting_cuts(summed, made, seen_.rests, true)
+                                   : std::vector<task_cuts>{}) {
             other.cuts = std::move(cuts);
             listed.least = std::min(listed.least, cost_of(other));
         }
@@ -252,7 +250,18 @@ private:
         // state of the maker and of its reader at once, which no look at one vertex finds.
         constexpr std::size_t most = 64;
         if (vectors.size() <= most || is_paper || !made.sums.none()) {
-            add(std::move(made));
+            std::vector<mesh> orders;
+            if (has_levels) {
+                orders = axis_orders(*einsum_, made.ranks, summed.extents.size(), table_->on().groups());
+                keep_cheapest(orders, made, {}, 1);
+            }
+            add(made);
+            for (mesh& ranks : orders) {
+                made.ranks = std::move(ranks);
+                made.cost = cost_of(made);
+                put(made, summed);
+                add(made);
+            }
         }
     }
 
@@ -266,19 +275,10 @@ private:
             !like.ranks.axes.front().points.empty() || !einsum_->form.in_output(like.ranks.axes.front().label)) {
             return;
         }
-        std::vector<int> masters;
-        for (const place_id from : seen_.from) {
-            const std::optional<int> only = from == anywhere ? std::nullopt : only_holder(table_->resting(from));
-            if (only && *only < like.ranks.size() && !found_in(*only, masters)) {
-                masters.push_back(*only);
-            }
-        }
-        if (masters.empty() && asked_for) {
-            masters.push_back(0);
-        }
+        const std::vector<int> masters = masters_among(seen_.from, like.ranks.size(), asked_for, *table_);
         const task unfed = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, like.ranks, like.cuts);
         for (const int master : masters) {
-            const task work = best_fed(unfed, master, einsum_->work->operations_per_point(), asked_->machine);
+            const task work = best_fed(unfed, master, einsum_->work->operations_per_point(), table_->on());
             state made = like;
             made.feed = work.feed;
             made.cost = asked_->objective == objective::paper ? least : cost_of(made);
@@ -315,11 +315,11 @@ private:
                     ? operand_place(summed.form, summed.extents, operand, made.ranks, 0, *table_)
                     : place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand]));
             const std::vector<label_id>& labels = summed.form.operands[operand];
-            const int holders = sharers(labels, made.ranks);
-            if (seen_.shares[operand] && seen_.lasting.may_hold(operand) && holders > 1) {
+            if (seen_.shares[operand] && seen_.lasting.may_hold(operand) && sharers(labels, made.ranks) > 1) {
                 const std::vector<index> bounds = bounds_of(labels, summed.extents);
-                at = table_->gathered(at, {bounds, made.ranks, labels, made.cuts.operands[operand]},
-                                      (holders - 1) * covered_elements(labels, summed.extents, made.ranks));
+                const distribution blocks(bounds, made.ranks, labels, made.cuts.operands[operand]);
+                const double covered = covered_elements(labels, summed.extents, made.ranks);
+                at = table_->gathered(at, blocks, gathered_beyond(blocks, covered, table_->on(), asked_->level));
             }
         }
         if (made.sums.output) {
@@ -332,8 +332,8 @@ private:
     EINPARALLEL_INLINE double cost_of(const state& made) const {
         const task work = work_of(made, *asked_);
         return asked_->objective == objective::bytes
-                   ? task_bytes(work, seen_.lasting)
-                   : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
+                   ? bytes_between(work, table_->on(), asked_->level, seen_.lasting, looked_through)
+                   : task_seconds(work, einsum_->work->operations_per_point(), table_->on(), seen_.lasting);
     }
 
     const vertex* einsum_ = nullptr;

@@ -49,8 +49,10 @@ struct partition_candidate {
 /// Lower bounds of the cost of one vertex.
 class least_cost {
 public:
-    EINPARALLEL_INLINE least_cost(const vertex& einsum, const options& asked, const lasting_work& lasting)
+    EINPARALLEL_INLINE least_cost(const vertex& einsum, const options& asked, const wired_machine& on,
+                                  const lasting_work& lasting)
         : asked_(&asked),
+          on_(&on),
           lasting_(lasting),
           operations_(einsum.work->operations_per_point()),
           element_bytes_(operand_bytes_of(einsum)) {
@@ -70,10 +72,11 @@ public:
         const bool in_time = asked_->objective == objective::time;
         const bool is_paper = asked_->objective == objective::paper;
         candidate.block = parts.largest_block();
-        const double arithmetic = candidate.block * operations_ * asked_->machine.seconds_per_flop;
+        const double arithmetic = candidate.block * operations_ * on_->seconds_per_flop();
         double sum = in_time ? arithmetic : 0;
         double saves = 0;  // seconds that are saved where one tensor travels while ranks compute
         double apart = 0;  // cost in all runs together, of operands that may be held
+        shared_node together(candidate.parts.size(), in_time || is_paper ? -1 : asked_->level, *on_);
         for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
             const bool is_output = tensor + 1 == family.tensors.size();
             if ((is_output && family.sums.output) || (is_viewed_[tensor] && !is_paper)) {
@@ -83,12 +86,17 @@ public:
             const double held = may_hold ? lasting_.held[tensor] : 0;
             const shared_blocks blocks = parts.blocks_of(family.tensors[tensor], in_time);
             if (!in_time) {
-                const double copies = blocks.sharers - (is_paper && !is_output ? 0 : 1);
+                const double copies =
+                    is_paper && !is_output ? blocks.sharers : on_->groups_of(blocks.sharers, asked_->level) - 1;
                 const double moved = copies * blocks.elements * (is_paper ? 1 : double(element_bytes_[tensor]));
                 (may_hold ? apart : sum) += (may_hold ? held : 1) * moved;
+                if (!may_hold) {
+                    together.add(family.tensors[tensor], blocks.sharers,
+                                 blocks.elements * double(element_bytes_[tensor]));
+                }
             } else if (may_hold) {
                 // The tensor is gathered apart, or goes round a ring in every run, which hides all but a share of it.
-                apart += std::min(held, lasting_.runs * std::min(1.0, asked_->machine.exposed)) *
+                apart += std::min(held, lasting_.runs * std::min(1.0, on_->exposed())) *
                          transfer(blocks, element_bytes_[tensor]);
             } else if (blocks.sharers > 1) {
                 const double before = seconds_apart(blocks, element_bytes_[tensor], is_output);
@@ -97,7 +105,7 @@ public:
                                             seconds_travelling(blocks, element_bytes_[tensor], is_output, arithmetic));
             }
         }
-        return lasting_.runs * (sum - saves) + apart;
+        return lasting_.runs * (std::max(sum, together.least()) - saves) + apart;
     }
 
 private:
@@ -107,6 +115,41 @@ private:
         double sharers = 1;    ///< lower bound of the ranks that share a block
         double side = 0;       ///< longest side of the block
         bool is_exact = true;  ///< all labels are decided, and blocks are even
+    };
+
+    /// Lower bound of the bytes that leave groups of a level together, for tensors of which each alone might stay
+    /// within them. A group has few points of the mesh, and touches few blocks of every tensor only if these points
+    /// have few coordinates along every label: by Shearer's inequality the product of the numbers of blocks is at least
+    /// a power of the number of points, and the sum of the bytes at least a multiple of the root of the product.
+    class shared_node {
+    public:
+        EINPARALLEL_INLINE shared_node(std::size_t labels, int level, const wired_machine& on)
+            : lacking_(labels, 0),
+              points_(level >= 0 && std::size_t(level) < on.groups().levels() ? on.groups().largest(std::size_t(level))
+                                                                              : 0) {}
+
+        EINPARALLEL_INLINE void add(const std::vector<label_id>& labels, double sharers, double bytes) {
+            for (std::size_t label = 0; label < lacking_.size(); ++label) {
+                lacking_[label] += found_in(label_id(label), labels) ? 0 : 1;
+            }
+            ++tensors_;
+            logarithms_ += std::log(std::max(sharers * bytes, 1e-300));
+            bytes_ += bytes;
+        }
+        EINPARALLEL_INLINE double least() const {
+            if (points_ == 0 || tensors_ == 0 || lacking_.empty()) {
+                return 0;
+            }
+            const int most = *std::max_element(lacking_.begin(), lacking_.end());
+            return tensors_ * std::exp((logarithms_ - most * std::log(points_)) / tensors_) - bytes_;
+        }
+
+    private:
+        std::vector<int> lacking_;  // by label: tensors without it
+        double points_;
+        double tensors_ = 0;
+        double logarithms_ = 0;
+        double bytes_ = 0;
     };
 
     /// For each label the number of parts that it has at least, and the number that it may have at most.
@@ -183,24 +226,25 @@ private:
     /// least ⌈log2(sharers)⌉ messages.
     EINPARALLEL_INLINE double transfer(const shared_blocks& of, std::size_t bytes) const {
         const double rounds = std::bit_width(unsigned(of.sharers) - 1U);
-        return rounds * asked_->machine.seconds_per_message +
-               (of.sharers - 1) / of.sharers * of.elements * double(bytes) * asked_->machine.seconds_per_byte;
+        const link over = on_->least_for(of.sharers);
+        return rounds * over.seconds_per_message +
+               (of.sharers - 1) / of.sharers * of.elements * double(bytes) * over.seconds_per_byte;
     }
 
     /// Seconds to gather or reduce blocks while no rank computes: round a ring where every sharer has a slice,
     /// otherwise along trees (schedule/gather_reduce.hpp).
     EINPARALLEL_INLINE double seconds_apart(const shared_blocks& of, std::size_t bytes, bool is_output) const {
-        const machine& constants = asked_->machine;
+        const link over = on_->least_for(of.sharers);
         const auto steps = [&](double count, double elements) {
-            return count * ((1 + messages_per_step) * constants.seconds_per_message +
-                            elements * double(bytes) * constants.seconds_per_byte);
+            return count * ((1 + messages_per_step) * over.seconds_per_message +
+                            elements * double(bytes) * over.seconds_per_byte);
         };
         constexpr double infinity = std::numeric_limits<double>::infinity();
         const bool is_ring = of.side >= of.sharers;
         const double ring = is_ring || !of.is_exact ? steps(of.sharers - 1, of.elements / of.sharers) : infinity;
         const double trees =
             is_ring && of.is_exact ? infinity : steps(std::bit_width(unsigned(of.sharers) - 1U), of.elements);
-        const double added = is_output ? of.elements * constants.operations_per_touch * constants.seconds_per_flop : 0;
+        const double added = is_output ? on_->touch_seconds(of.elements) : 0;
         return std::min(ring, trees) + added;
     }
 
@@ -208,7 +252,7 @@ private:
     /// (schedule/ring_mn.hpp, schedule/ring_k.hpp).
     EINPARALLEL_INLINE double seconds_travelling(const shared_blocks& of, std::size_t bytes, bool is_output,
                                                  double arithmetic) const {
-        const machine& constants = asked_->machine;
+        const link over = on_->least_for(of.sharers);
         const int each = is_output ? 2 : 1;  // halves of a chunk
         if (of.is_exact && of.side < each * of.sharers) {
             return std::numeric_limits<double>::infinity();
@@ -216,14 +260,14 @@ private:
         const double turns = each * of.sharers;
         const double hops = turns - each;
         const double computes = arithmetic / turns;
-        const double moves =
-            constants.seconds_per_message + of.elements / turns * double(bytes) * constants.seconds_per_byte;
-        return hops * (std::max(computes, moves) + constants.exposed * std::min(computes, moves) +
-                       messages_per_step * constants.seconds_per_message) +
+        const double moves = over.seconds_per_message + of.elements / turns * double(bytes) * over.seconds_per_byte;
+        return hops * (std::max(computes, moves) + on_->exposed() * std::min(computes, moves) +
+                       messages_per_step * over.seconds_per_message) +
                each * computes;
     }
 
     const options* asked_;
+    const wired_machine* on_;
     lasting_work lasting_;
     double operations_;
     std::vector<std::size_t> element_bytes_;  // by operand, then of the output

@@ -145,8 +145,8 @@ private:
         if (how == counting::at_least && moving.looked_at != every_rank) {
             return 0;
         }
-        return asked_.objective == objective::bytes ? moving.elements * double(element_bytes)
-                                                    : redistribution_seconds(moving, element_bytes, asked_.machine);
+        return asked_.objective == objective::bytes ? moving.beyond(asked_.level) * double(element_bytes)
+                                                    : redistribution_seconds(moving, element_bytes, table_.on());
     }
 
     const options& asked_;

@@ -66,6 +66,9 @@ struct options {
     /// every rank that has a callback calls its own. An exception that it throws ends the planning, on a context on
     /// every rank, and no plan is kept.
     progress_callback on_progress = {};
+    /// Under objective::bytes: only bytes that leave a group of this level of options.machine count, such as bytes
+    /// between nodes. -1: all bytes that leave a rank.
+    int level = -1;
 
     friend bool operator==(const options&, const options&) = default;
 };
@@ -84,6 +87,7 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("machine", asked.machine);
     visit("order", asked.order);
     visit("runs", asked.runs);
+    visit("level", asked.level);
 }
 
 }  // namespace einparallel

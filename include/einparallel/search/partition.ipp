@@ -86,8 +86,9 @@ public:
     /// @param ranges lists vectors for every number of ranks, of families where every number competes; the parts of a
     /// label are then an interval, which is halved. Otherwise lists vectors for the numbers in the families' `products`
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
-                                           const options& asked, const lasting_work& lasting, bool ranges = false)
-        : families_(families), cost_(einsum, asked, lasting), most_open_(ranges ? 30'000 : 200'000) {
+                                           const options& asked, const wired_machine& on, const lasting_work& lasting,
+                                           bool ranges = false)
+        : families_(families), cost_(einsum, asked, on, lasting), most_open_(ranges ? 30'000 : 200'000) {
         for (std::size_t number = 0; number < families.size(); ++number) {
             const partition_family& each = families[number];
             choices_.emplace_back(each.free);
@@ -101,6 +102,11 @@ public:
             }
         }
         settle();
+    }
+
+    EINPARALLEL_INLINE double least_of(partition_candidate whole) const {
+        whole.label = whole.parts.size();
+        return cost_.of(whole, families_[whole.family]);
     }
 
     /// The next vector; nothing where there is none. When too many candidates are open, some good vectors come in any

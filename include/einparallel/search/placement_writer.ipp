@@ -37,9 +37,9 @@ public:
 
     /// Of `count` states those, at most `most`, that cost least beside the neighbours: each with its cost and position.
     template <class StateAt>
-    std::vector<ranked> best_beside(std::size_t variable, const std::vector<state>& chosen, std::size_t count,
+    std::vector<costed> best_beside(std::size_t variable, const std::vector<state>& chosen, std::size_t count,
                                     const StateAt& state_at, std::size_t most) {
-        std::vector<ranked> order;
+        std::vector<costed> order;
         for (std::size_t position = 0; position < count; ++position) {
             order.emplace_back(cost_with(variable, state_at(position), chosen), position);
         }
@@ -71,7 +71,8 @@ public:
     EINPARALLEL_INLINE bool write(std::size_t vector, std::size_t variable) {
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
-        if (!placements_of(variable, of.vectors[vector].natural, few, made)) {
+        const std::vector<mesh> like = rounded_.empty() ? std::vector<mesh>() : like_neighbours(variable);
+        if (!placements_of(variable, of.vectors[vector].natural, few, like, made)) {
             return add_best(variable, made);
         }
         of.vectors[vector].is_whole = true;
@@ -145,31 +146,33 @@ private:
         constexpr std::size_t others = 8;
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
+        const std::vector<mesh> like = like_neighbours(variable);
         if (!rounded_[variable].operands.empty()) {
-            placements_of(variable, rounded_[variable], few_states, made);
+            placements_of(variable, rounded_[variable], few_states, like, made);
         }
         const std::size_t before = of.vectors.size();
         bool fresh = false;
-        for (const mesh& like : like_neighbours(variable)) {
-            fresh = of.follow(like) || fresh;
+        for (const mesh& each : like) {
+            fresh = of.follow(each) || fresh;
         }
         const auto natural = [&](std::size_t number) -> const state& { return of.vectors[number].natural; };
         for (const auto& [cost, number] : best_beside(variable, rounded_, std::min(before, most), natural, others)) {
             if (cost < forbidden_move) {
-                placements_of(variable, natural(number), few_states, made);
+                placements_of(variable, natural(number), few_states, like, made);
             }
         }
         for (std::size_t number = before; number < of.vectors.size(); ++number) {
-            placements_of(variable, natural(number), few_states, made);
+            placements_of(variable, natural(number), few_states, like, made);
         }
         if (made.empty()) {
-            placements_of(variable, natural(0), few_states, made);
+            placements_of(variable, natural(0), few_states, like, made);
         }
         return add_best(variable, made) || fresh;
     }
 
     /// Meshes that a vertex may follow: its own mesh in the rounded placement, which other pending sums may suit too,
-    /// and the meshes of its neighbours, with the neighbours' labels renamed to the vertex's.
+    /// and the meshes of its neighbours, with the neighbours' labels renamed to the vertex's; to no_label where it
+    /// lacks them.
     EINPARALLEL_INLINE std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like{rounded_[variable].ranks};
         const auto labels_of = [&](const tensor_user& user) -> const std::vector<label_id>& {
@@ -182,9 +185,7 @@ private:
             mesh& made = like.emplace_back();
             for (const mesh_axis& axis : rounded_[from.variable].ranks.axes) {
                 const auto position = std::size_t(find_in(theirs, axis.label) - theirs.begin());
-                if (position < own.size() && own[position] != no_label) {
-                    made.axes.push_back({own[position], axis.parts});
-                }
+                made.axes.push_back({position < own.size() ? own[position] : no_label, axis.parts});
             }
         };
         for (const std::size_t number : factors_.touching(variable)) {
@@ -203,10 +204,12 @@ private:
 
     /// Appends placements with the partition vector of a state, see domain::placements_of.
     EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
-                                          std::vector<state>& into) {
+                                          const std::vector<mesh>& like, std::vector<state>& into) {
+        domain& from = factors_.states_of(variable);
         const std::size_t before = into.size();
-        const bool all = factors_.states_of(variable).placements_of(of, most, into);
-        effort_.add((into.size() - before) * factors_.states_of(variable).weight());
+        const std::size_t compared = from.costs_compared;
+        const bool all = from.placements_of(of, most, like, into);
+        effort_.add((into.size() - before) * from.weight() + effort_count::of_move * (from.costs_compared - compared));
         return all;
     }
 
@@ -214,7 +217,7 @@ private:
     /// the variable's state there.
     EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
         const auto made_at = [&](std::size_t position) -> const state& { return made[position]; };
-        const std::vector<ranked> best = best_beside(variable, rounded_, made.size(), made_at, beam);
+        const std::vector<costed> best = best_beside(variable, rounded_, made.size(), made_at, beam);
         bool fresh = false;
         for (const auto& [cost, position] : best) {
             fresh = factors_.states_of(variable).add(made[position]) || fresh;

@@ -9,7 +9,7 @@
 //                              plan/decompose.ipp, which otherwise adds up elements only. Other code that compares
 //                              with objective::time lets fewer ranks compete, or makes costs depend on how blocks
 //                              rest or on what travels
-//   a new term of the machine  cost/machine.hpp (with its describe), machine_text in plan/names.ipp; cost/traffic.ipp
+//   a new term of the machine  cost/machine.hpp (with its describe), plan/machine_text.ipp; cost/traffic.ipp
 //                              for work, and least_cost::of, which must stay below it; redistribution_seconds
 //                              for moves
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
@@ -95,7 +95,7 @@ struct state {
 
 /// The task of a vertex in a state. @param wanted the algorithm asked for
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
-                                const lasting_work& lasting);
+                                const wired_machine& on, const lasting_work& lasting);
 
 /// The place where an input lies before a run. It is `anywhere` for an input that every rank reads where it wants, for
 /// a placeholder without a pin, and for an einsum.

@@ -27,6 +27,8 @@ public:
     /// In graphs of at most this many vertices, all vertices begin with cuts that one would try by hand. Larger graphs
     /// need the effort elsewhere.
     static constexpr std::size_t few_vertices = 24;
+    /// Number of partition vectors that a domain begins with.
+    static constexpr std::size_t first_states = 24;
 
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
                                         const std::vector<vertex_cuts>& may_be, place_table& table)
@@ -38,13 +40,15 @@ public:
 
     /// The best placement found; the `known` ones compete too. `effort` limits how many table entries and states are
     /// looked at.
-    EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
+    /// @param first  number of partition vectors with which every vertex begins
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {},
+                                        std::size_t first = first_states) {
         // Under the paper's objective states are only cuts, and moves have closed forms: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
         effort = asked_.objective == objective::paper ? 2 * half : effort;
         const bool has_others = any_in(factors_.domains(), &domain::may_have_others);
         let_in_others(!has_others);
-        start();
+        start(first);
         for (const placed_graph& each : known) {
             add(each);
         }
@@ -67,7 +71,7 @@ public:
     /// Chooses one partition vector per vertex by the paper's linearisation (linearize.ipp).
     EINPARALLEL_INLINE placed_graph run_along_paths() {
         constexpr std::size_t vectors = 512;
-        start();
+        start(first_states);
         for (domain& each : factors_.domains()) {
             each.grow(vectors);
         }
@@ -105,9 +109,6 @@ private:
     }
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    /// Number of partition vectors that a domain begins with.
-    static constexpr std::size_t first_states = 24;
-
     /// A model and its minimum.
     struct answer {
         model of;
@@ -171,7 +172,7 @@ private:
     /// plan.
     EINPARALLEL_INLINE std::vector<std::vector<int>> states_near_best() {
         constexpr std::size_t most = 16;
-        std::vector<std::vector<ranked>> order(factors_.domains().size());
+        std::vector<std::vector<costed>> order(factors_.domains().size());
         numbering met;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             if (met.number_of(written_.surroundings(variable, best_.states)).second) {
@@ -216,14 +217,14 @@ private:
     }
 
     /// Every domain gets its first states, at least one of them with all sums finished.
-    EINPARALLEL_INLINE void start() {
+    EINPARALLEL_INLINE void start(std::size_t first) {
         const std::vector<int> divisors = divisors_of(handy_number(asked_.processes));
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
             if (!of.states.empty()) {
                 continue;
             }
-            of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
+            of.grow(asked_.objective == objective::paper ? 8 * first : first);
             of.grow_each_number();
             // Cuts that one would try by hand: along one label, and about equally along two.
             const std::size_t labels =
@@ -284,7 +285,7 @@ private:
                               best_.states.begin();
         domain& of = factors_.states_of(std::size_t(heaviest));
         of.grow(vectors);
-        std::vector<ranked> seeds;
+        std::vector<costed> seeds;
         for (std::size_t number = 0; number < of.vectors.size(); ++number) {
             seeds.emplace_back(of.vectors[number].least, number);
         }

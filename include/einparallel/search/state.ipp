@@ -12,6 +12,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
+#include <einparallel/search/axis_orders.ipp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/pins.ipp>
 #include <einparallel/search/search.hpp>
@@ -50,14 +51,14 @@ EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsu
 }
 
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
-                                const lasting_work& lasting) {
+                                const wired_machine& on, const lasting_work& lasting) {
     task work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks), operand_bytes_of(einsum),
                           einsum.element.bytes, chosen.ranks, chosen.cuts);
     if (chosen.feed.slices > 0) {
         return fed_task(std::move(work), chosen.feed);
     }
-    choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked.machine, asked.objective,
-                           chosen.memory == 0 ? asked.memory_limit : chosen.memory, lasting);
+    choose_best_travelling(work, wanted, einsum.work->operations_per_point(), on, asked.objective,
+                           chosen.memory == 0 ? asked.memory_limit : chosen.memory, lasting, asked.level);
     return work;
 }
 
@@ -102,48 +103,41 @@ EINPARALLEL_INLINE place_id exact_place(const state& chosen, const einsum_form& 
                      : operand_place(form, extents, tensor, chosen.ranks, chosen.cuts.operands[tensor], table);
 }
 
-/// The mesh of a partition vector with its axes in natural order: those that a pin names in the pin's order, then the
-/// labels of the output in its order, then the others. So a ring over a contracted label runs between neighbouring
-/// ranks.
-/// @param points by label, may be shorter: cut points, which are used where they give as many parts
-EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts,
-                                     const std::vector<std::vector<index>>& points) {
-    mesh ranks;
-    const auto append = [&](label_id label) {
-        const auto number = std::size_t(label);
-        if (label != no_label && parts[number] > 1 && ranks.parts(label) == 1) {
-            const bool at_points = number < points.size() && std::ssize(points[number]) == parts[number] + 1;
-            ranks.axes.push_back({label, parts[number], at_points ? points[number] : std::vector<index>{}});
-        }
-    };
-    for (const mesh_axis& axis : pinned_axes(einsum)) {
-        append(axis.label);
-    }
-    for_each_in(einsum.form.output, append);
-    for_each_in(first_labels(parts.size()), append);
-    return ranks;
-}
-
-/// Orders of a mesh's axes to try, the natural one first. Up to four axes these are all orders; for more axes, all
-/// exchanges of two axes. If the vertex has a pin that the natural order obeys, only orders that obey it.
-EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
-    std::vector<mesh> orders{natural};
-    const std::size_t count = natural.axes.size();
-    const auto position = [&](const mesh_axis& axis) { return find_in(natural.axes, axis); };
-    const auto less = [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); };
-    for (mesh next = natural; count <= 4 && std::next_permutation(next.axes.begin(), next.axes.end(), less);) {
-        orders.push_back(next);
-    }
-    for (std::size_t first = 0; first < count && count > 4; ++first) {
-        for (std::size_t second = first + 1; second < count; ++second) {
-            mesh& next = orders.emplace_back(natural);
-            std::swap(next.axes[first], next.axes[second]);
+/// Partition vectors of a family that have the cuts of a mesh over some labels. The ranks that are left go to any one
+/// label.
+EINPARALLEL_INLINE std::vector<std::vector<int>> parts_like(const partition_family& family, const mesh& like) {
+    std::vector<std::vector<int>> made;
+    std::vector<int> parts = family.fixed;
+    int product = 1;
+    for (const mesh_axis& axis : like.axes) {
+        const auto label = std::size_t(axis.label);
+        const bool is_first = &*find_in(like.axes, axis.label, &mesh_axis::label) == &axis;
+        const int all = like.parts(axis.label);
+        if (is_first && label < parts.size() && parts[label] == family.fixed[label] && family.free[label] >= all) {
+            parts[label] *= all;
+            product *= all;
         }
     }
-    if (einsum.constraints.pin && follows_pin(einsum, natural)) {
-        std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
+    int numbers = 3;  // numbers of ranks that are tried
+    std::vector<int> lefts;
+    for (const int ranks : family.products) {
+        if (ranks % product == 0 && numbers-- > 0) {
+            lefts.push_back(ranks / product);
+        }
     }
-    return orders;
+    if (const int most = family.products.front() / product; family.any_from > 0 && most > 0) {
+        lefts.push_back(most * product >= family.any_from ? most : 0);
+        lefts.push_back(product >= family.any_from ? 1 : 0);
+    }
+    for (const int left : lefts) {
+        for (std::size_t label = 0; label < parts.size() && left > 0; ++label) {
+            if (left == 1 ? label == 0 : family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
+                made.push_back(parts);
+                made.back()[label] *= left;
+            }
+        }
+    }
+    return made;
 }
 
 /// Choices of the dimension along which shared blocks of each tensor rest in pieces. The usual cuts come first, then
@@ -192,10 +186,27 @@ EINPARALLEL_INLINE std::optional<int> only_holder(const distribution& resting) {
     return holders.size() == 1 ? std::optional(holders.front()) : std::nullopt;
 }
 
+/// The ranks below `ranks` of which each holds an operand alone, by the operands' places; rank 0 where there is none
+/// and some master is asked for.
+EINPARALLEL_INLINE std::vector<int> masters_among(const std::vector<place_id>& places, int ranks, bool asked_for,
+                                                  const place_table& table) {
+    std::vector<int> masters;
+    for (const place_id from : places) {
+        const std::optional<int> only = from == anywhere ? std::nullopt : only_holder(table.resting(from));
+        if (only && *only < ranks && !found_in(*only, masters)) {
+            masters.push_back(*only);
+        }
+    }
+    if (masters.empty() && asked_for) {
+        masters.push_back(0);
+    }
+    return masters;
+}
+
 /// The fastest master–worker task by the time model, whatever the objective. Slices are along a label of the output,
 /// and their number is the power of two, up to 64, that pays most.
 /// @param unfed the task over a mesh of one axis, along a label of the output
-EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operations_per_point, const machine& constants) {
+EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operations_per_point, const wired_machine& on) {
     constexpr int most = 64;
     std::vector<task> tried;
     for (const label_id label : unfed.form.output) {
@@ -204,7 +215,7 @@ EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operation
             tried.push_back(fed_task(unfed, {master, label, slices}));
         }
     }
-    const auto seconds = [&](const task& each) { return task_seconds(each, operations_per_point, constants); };
+    const auto seconds = [&](const task& each) { return task_seconds(each, operations_per_point, on); };
     return *std::min_element(tried.begin(), tried.end(),
                              [&](const task& a, const task& b) { return seconds(a) < seconds(b); });
 }

@@ -13,6 +13,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/layout/cycles.hpp>
+#include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>

@@ -3,6 +3,9 @@
 
 #include <einparallel/source/interface.hpp>
 
+#include <einparallel/cost/between.ipp>
+#include <einparallel/cost/counted_ring.ipp>
+#include <einparallel/cost/group_crossings.ipp>
 #include <einparallel/cost/lower_bound.ipp>
 #include <einparallel/cost/memory.ipp>
 #include <einparallel/cost/places.ipp>
@@ -36,6 +39,7 @@
 #include <einparallel/io/text.ipp>
 #include <einparallel/layout/cycles.ipp>
 #include <einparallel/layout/distribution.ipp>
+#include <einparallel/layout/levels.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>
 #include <einparallel/plan/best_order.ipp>
@@ -45,6 +49,7 @@
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/layers.ipp>
+#include <einparallel/plan/machine_text.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/names.ipp>
 #include <einparallel/plan/plan.ipp>
