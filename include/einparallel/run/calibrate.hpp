@@ -31,6 +31,11 @@ EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_s
 /// - seconds_per_message: a shift of 4 KiB, minus the time of its bytes;
 /// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds, or the small one
 ///   alone where the large one would take too long;
+/// - levels: where the ranks are on several nodes (MPI_Comm_split_type), of which some have several ranks, and where
+/// the
+///   processors on which ranks may run lie in one socket each. Of each level messages between the first ranks of
+///   neighbouring groups, and, for `transfers`, of all their ranks at once. One more than 8 runs of nodes with equal
+///   numbers of ranks is one level;
 /// - exposed: a shift of 4 MiB during a product of the same duration, compared with each of them alone; from 0.01 to 1.
 ///
 /// Where a BLAS is linked (einparallel::blas) and use_gemm was not called, a product of 512³ also decides, equally on

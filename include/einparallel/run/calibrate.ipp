@@ -9,6 +9,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/nodes.ipp>
 #include <einparallel/run/replay.ipp>
 #include <einparallel/run/transport.ipp>
 
@@ -68,12 +69,53 @@ public:
             if (per_operation > 0) {
                 found.exposed = exposed(shifted, found);
             }
+            measure_levels(found);
         }
         agree(control_, failure_);
         return found;
     }
 
 private:
+    /// Finds the nodes, and measures each level by messages between neighbouring groups: of one rank of each group, and
+    /// of all ranks at once. One node, or nodes of one rank each, are no levels.
+    void measure_levels(machine& found) {
+        const std::vector<int> nodes = nodes_of(control_);
+        const std::vector<int> sockets = sockets_of(control_, nodes);
+        const auto counted = [](const std::vector<int>& groups) {
+            return *std::max_element(groups.begin(), groups.end()) + 1;
+        };
+        std::vector<std::vector<int>> groups;
+        for (const std::vector<int>* const each : {&sockets, &nodes}) {
+            const int count = counted(*each);
+            if (count > 1 && count < ranks_ && (groups.empty() || count < counted(groups.back()))) {
+                groups.push_back(*each);
+            }
+        }
+        if (groups.empty() || !set_groups(found, groups)) {
+            return;
+        }
+        const rank_groups at = groups_of(found);
+        for (std::size_t level = 0; level < groups.size() + 1; ++level) {
+            machine_level& made = found.levels[level];
+            const auto seconds = [&](double share, index repetitions, std::size_t bytes, bool all) {
+                const int partner = partner_of(at, level, rank_, ranks_, all);
+                const std::size_t sent = partner < 0 ? 0 : bytes;
+                return duration(share, repetitions, step_of({.bytes = sent, .partner = std::max(partner, 0)}));
+            };
+            const double few = seconds(0.05, 64, few_bytes, false);
+            const double alone = seconds(0.1, 8, sizes_.message_bytes, false);
+            made.seconds_per_byte =
+                measured((alone - few) / double(sizes_.message_bytes - few_bytes), found.seconds_per_byte);
+            made.seconds_per_message =
+                measured(few - double(few_bytes) * made.seconds_per_byte, found.seconds_per_message);
+            if (level > 0) {
+                const double all = seconds(0.1, 8, sizes_.message_bytes, true);
+                const double sharing = std::max(1.0, (all - few) / std::max(alone - few, 1e-12));
+                made.transfers = std::max(1.0, at.largest(level - 1) / sharing);
+            }
+        }
+    }
+
     static constexpr std::size_t few_bytes = 4096;  ///< shorter messages take 1/4 of the start-up time of longer ones
     static constexpr index small = 128;             ///< side of a product whose operands fit into the L2 cache
     static constexpr index step_rows = 2048;
@@ -153,6 +195,7 @@ private:
         int products = 0;
         index rows = 0;
         index side = 0;
+        int partner = -1;  ///< with which the message is exchanged; -1: it goes half a ring further
     };
 
     /// A step like a ring's, but its message goes to the rank half a ring away. Where ranks fill one node after the
@@ -166,14 +209,15 @@ private:
             made.add_buffer(each, sizeof(double));
         }
         const int half = (ranks_ + 1) / 2;
+        const bool is_pair = load.partner >= 0;
         step& only = made.steps.emplace_back();
-        only.send((rank_ + ranks_ - half) % ranks_, 3, sent);
-        only.receive((rank_ + half) % ranks_, 4, sent);
+        only.send(is_pair ? load.partner : (rank_ + ranks_ - half) % ranks_, 3, sent);
+        only.receive(is_pair ? load.partner : (rank_ + half) % ranks_, 4, sent);
         only.work.assign(std::size_t(load.products),
                          contraction{0, {0, 1}, 2, {{0, load.rows}, {0, load.side}, {0, load.side}}});
         return in_memory(std::move(made));
     }
-    program_replay product_of(index side) const { return step_of({0, 1, side, side}); }
+    program_replay product_of(index side) const { return step_of({0, 1, side, side, -1}); }
 
     program_replay transposition_of(index side) const {
         const box square{{{0, side}, {0, side}}};
@@ -254,8 +298,8 @@ private:
         const double per_row = operations(1, side, side) * found.seconds_per_flop;
         const index rows = std::clamp(index(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
         const int times = std::clamp(int(std::min(transfer / (per_row * double(rows)), 64.0)), 1, 64);
-        const double alone = duration(0.1, 4, step_of({0, times, rows, side}));
-        const double both = duration(0.2, 4, step_of({sizes_.message_bytes, times, rows, side}));
+        const double alone = duration(0.1, 4, step_of({0, times, rows, side, -1}));
+        const double both = duration(0.2, 4, step_of({sizes_.message_bytes, times, rows, side, -1}));
         const double shorter = std::min(alone, transfer);
         if (shorter <= 0 || both <= 0) {
             return found.exposed;

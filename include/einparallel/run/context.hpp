@@ -38,6 +38,7 @@ struct context_state {
     std::function<void()> progress;                           ///< set by on_progress, or empty
     vertex_function vertices;                                 ///< set by on_vertex, or empty
     std::vector<std::shared_ptr<const memory_space>> spaces;  ///< the context's device spaces; outlive the caches
+    std::vector<int> nodes;                                   ///< by rank: its node; empty: not known yet
     int node_rank = -1;                                       ///< number among the ranks of its node; -1: not known yet
     std::vector<std::shared_ptr<plan_cache>> caches;          ///< one per memory space; freed before the communicators
 };

@@ -5,6 +5,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/graph_agreement.ipp>
+#include <einparallel/run/nodes.ipp>
 #include <einparallel/run/plan_cache.ipp>
 
 #include <algorithm>
@@ -19,6 +20,10 @@ EINPARALLEL_SELDOM plan plan_on(const context& world, options asked, const plann
     const char* const who = rule == nullptr ? "decompose" : "plan_with";
     const exclusive guard(*world.state(), who);
     agree_on_graph(world, asked, outputs);
+    std::vector<int>& nodes = world.state()->nodes;
+    if (asked.machine.levels.front().is_given() && nodes.empty()) {  // the ranks agree in their options
+        nodes = nodes_of(world.control());
+    }
     plan made;
     std::uint64_t signature = 0;
     const std::string failure = failure_of(who, [&] {
@@ -26,6 +31,9 @@ EINPARALLEL_SELDOM plan plan_on(const context& world, options asked, const plann
                 {who, ": options.processes is ", asked.processes, ", the context has ", world.size(),
                  world.size() == 1 ? " rank" : " ranks"});
         asked.processes = world.size();
+        if (!nodes.empty()) {
+            find_ranks(asked.machine, nodes);
+        }
         made = rule == nullptr ? decompose_vertices(asked, outputs) : plan_vertices_with(asked, *rule, outputs);
         require(made.processes() == asked.processes, {who, ": with powers_of_two the plan is for ", made.processes(),
                                                       " ranks, the context has ", asked.processes});

@@ -26,6 +26,7 @@
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/kept_memory.ipp>
 #include <einparallel/run/node_threads.ipp>
+#include <einparallel/run/nodes.ipp>
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/program_buffers.ipp>
 #include <einparallel/run/replay.ipp>
