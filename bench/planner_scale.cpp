@@ -1,8 +1,8 @@
 // Seconds, memory, cost and gap of the planner on the named graphs and on random ones, for up to 100,000 ranks. No MPI,
 // and nothing runs.
 //
-//     planner_scale [--only CELLS] [--random N] [--effort COUNT] [--limit SECONDS] [--memory MB] [--json FILE]
-//                   [--compare FILE] [--measured FILE]
+//     planner_scale [--only CELLS] [--random N] [--effort COUNT] [--nodes RANKS] [--limit SECONDS] [--memory MB]
+//                   [--json FILE] [--compare FILE] [--measured FILE]
 //
 // A cell is a graph, a number of ranks p and an objective. CELLS: GRAPH/P/OBJECTIVE, separated by commas, where what is
 // empty or left out is all of them: `ccsd`, `/64/time`, `ccsd/1000,df-mp2/512/paper`.
@@ -13,7 +13,8 @@
 //
 // --random N plans the random graphs random-1 … random-N instead of the named ones and prints a line for each p and
 // objective, besides the cells over 2 s, without a plan or with a wrong bound.
-// --effort sets options.effort.
+// --effort sets options.effort. --nodes plans for nodes of so many ranks, the last of which may be short: 25 GB/s and
+// .5 us within them, 12.5 GB/s, shared by a node's ranks, and 2 us between them; bytes are then those between nodes.
 // --json appends one line of JSON per cell to FILE. --compare prints cost / cost of the same cell in FILE and flags
 // what is above 1.005. --measured takes the cells from FILE, a part of them perhaps, instead of planning.
 //
@@ -122,7 +123,22 @@ planned plan_here(const graph& each, const ep::options& asked) {
     return made;
 }
 
-cell measure(const graph& each, const ep::options& asked, const bench::child_limits& limits) {
+/// Nodes of `each` ranks.
+ep::machine nodes_of(int each, int ranks) {
+    ep::machine made;
+    made.levels[0] = {.ranks = each, .seconds_per_message = 0.5e-6, .seconds_per_byte = 4e-11};
+    made.levels[1] = {.seconds_per_message = 2e-6, .seconds_per_byte = 8e-11};
+    if (ranks > each && ranks % each != 0) {
+        made.levels[0].uneven = {{{ranks / each, each}, {1, ranks % each}}};
+    }
+    return made;
+}
+
+cell measure(const graph& each, ep::options asked, int nodes, const bench::child_limits& limits) {
+    if (nodes > 0) {
+        asked.machine = nodes_of(nodes, asked.processes);
+        asked.level = asked.objective == ep::objective::bytes ? 0 : -1;
+    }
     const auto result = bench::in_child(limits, [&] { return plan_here(each, asked); });
     cell made;
     made.graph = each.name;
@@ -211,6 +227,7 @@ std::map<std::string, cell> read_cells(const std::string& file) {
 struct request {
     std::vector<std::array<std::string, 3>> only;  ///< graph, p, objective; "" is any
     int random = 0;
+    int nodes = 0;        ///< ranks of a node; 0: all ranks are alike
     ep::options options;  ///< but for p and objective
     bench::child_limits limits{.seconds = 60, .memory = std::size_t{4096} << 20};
     std::string json, compare, measured;
@@ -255,6 +272,7 @@ request read_arguments(int argc, char** argv) {
          {"--random", [&](const std::string& value) { asked.random = whole_number(value, 1); }},
          {"--effort",
           [&](const std::string& value) { asked.options.effort = static_cast<std::size_t>(whole_number(value, 1)); }},
+         {"--nodes", [&](const std::string& value) { asked.nodes = whole_number(value, 1); }},
          {"--limit", [&](const std::string& value) { asked.limits.seconds = whole_number(value, 0); }},
          {"--memory",
           [&](const std::string& value) {
@@ -420,7 +438,7 @@ int run(const request& asked) {
         ep::options options = asked.options;
         options.processes = ranks;
         options.objective = objective;
-        const cell made = known != measured.end() ? known->second : measure(each, options, asked.limits);
+        const cell made = known != measured.end() ? known->second : measure(each, options, asked.nodes, asked.limits);
         const auto old = before.find(key);
         const cell* const its = old == before.end() ? nullptr : &old->second;
         if (json.is_open()) {

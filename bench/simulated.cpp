@@ -2,23 +2,27 @@
 // network take simulated time, and elements are neither stored nor computed.
 //
 //     simulated [--graph NAMES] [--plan NAMES] [--cluster TEXT] [--ranks NUMBERS] [--element float|double|bfloat16]
-//               [--check yes] [--vertices yes] [--json yes]
+//               [--model levels|one] [--check yes] [--vertices yes] [--json yes]
 //
 // Lists are separated by commas. Graphs: bench/graphs/named.hpp, with their sizes (chain-square:4096). Plans:
 // EinDecomp, an algorithm (c, mn, k, master-worker), a rival (SQRT, Megatron, ...). The cluster:
 // `nodes=16,ranks=4,gbit=100,us=2,tflops=1` has 16 nodes of 4 ranks, one full-duplex link of 100 Gbit/s for each node
 // into one crossbar, 2 us from node to node, 1 Tflop/s for each rank. Where a node has several ranks, node_gbit and
-// node_us say what lies between them, and what lies between each of them and the link. `exposed` is the share of the
+// node_us say what lies between them, and what lies between each of them and the link. `sockets=2,socket_gbit=50,
+// socket_us=0.3` puts the ranks of a node into two halves with a link for each; `switch=8,taper=2,switch_us=1` puts 8
+// nodes under one switch, whose link carries half of what they can send. `exposed` is the share of the
 // shorter of arithmetic and transfer that the machine does not hide (ep::machine): the run is then so much of the way
 // from full overlap to none. Defaults: product, EinDecomp, nodes=64,ranks=1,gbit=100,us=2,tflops=1 of which 4, 16 and
-// 64 ranks are used, double. The plan is made for these constants. A contraction takes its operations and
-// what packing operands anew takes, copies and sums of partial results what the time model prices them at.
+// 64 ranks are used, double. The plan is made for these constants: for a machine with levels, or, with --model one, for
+// one on which all ranks are alike, as slow as a step in which all ranks of a node send out of it. A contraction takes
+// its operations and what packing operands anew takes, copies and sums of partial results what the time model prices
+// them at.
 //
-// Columns: run = simulated seconds; efficiency = arithmetic / (ranks * rate * run); /model = run / plan.seconds();
-// /limit = run / max(arithmetic, transfer) of the rank with most; exposed = mean share of the run that a rank waits for
-// messages; no overlap = run where every message starts when it is waited for; held = plan.peak_bytes of the rank with
-// most; inputs = bytes of all inputs that rest on a rank, of which held counts those in use; planning = seconds of the
-// planner; MB = memory of the simulation.
+// Columns: between = megabytes sent between nodes, or between sockets; run = simulated seconds; efficiency = arithmetic
+// / (ranks * rate * run); /model = run / plan.seconds(); /limit = run / max(arithmetic, transfer) of the rank with
+// most; exposed = mean share of the run that a rank waits for messages; no overlap = run where every message starts
+// when it is waited for; held = plan.peak_bytes of the rank with most; inputs = bytes of all inputs that rest on a
+// rank, of which held counts those in use; planning = seconds of the planner; MB = memory of the simulation.
 // --check: the end is 1 where /limit is above 1.10, /model off by more than 15 %, or no overlap faster. --json: one
 // object per line.
 
@@ -28,6 +32,7 @@
 
 #include <smpi/mpi.h>
 #include <einparallel.hpp>
+#include <einparallel/cost/traffic.hpp>
 
 #include <simgrid/s4u.hpp>
 
@@ -69,6 +74,12 @@ struct cluster {
     double node_bytes = 0;  ///< of what lies between the ranks of a node
     double node_latency = 0;
     double exposed = 0;
+    int sockets = 1;  ///< of a node
+    double socket_bytes = 0;
+    double socket_latency = 0;
+    int nodes_per_switch = 0;  ///< 0: one crossbar for all
+    double taper = 1;
+    double switch_latency = 0;
     int ranks = 0;  ///< in use, node by node
 
     /// Constants as world.calibrate() would find them: of ranks that all send to the next one, the slowest.
@@ -78,6 +89,55 @@ struct cluster {
         const double share = link_bytes / std::min(ranks, ranks_per_node);  // of a link, where all ranks send
         const double slowest = std::min(outside ? share : node_bytes, inside ? node_bytes : share);
         return {(outside ? link_latency : 0) + (inside ? node_latency : 0), 1 / slowest, 1 / flops, exposed};
+    }
+
+    /// Ranks of the groups within the whole cluster, innermost first, with the link that leaves each.
+    struct group {
+        int ranks = 0;
+        double bytes = 0;
+        double latency = 0;
+    };
+    [[nodiscard]] std::vector<group> groups() const {
+        std::vector<group> made;
+        if (sockets > 1) {
+            made.push_back({ranks_per_node / sockets, socket_bytes, socket_latency});
+        }
+        if (ranks_per_node > 1) {
+            made.push_back({ranks_per_node, link_bytes, link_latency});
+        }
+        if (nodes_per_switch > 0) {
+            made.push_back({ranks_per_node * nodes_per_switch, link_bytes * nodes_per_switch / taper, switch_latency});
+        }
+        std::erase_if(made, [&](const group& each) { return each.ranks >= ranks; });
+        return made;
+    }
+
+    /// The same with its levels.
+    [[nodiscard]] ep::machine levels() const {
+        ep::machine made = constants();
+        const std::vector<group> inside = groups();
+        if (inside.empty()) {
+            return made;
+        }
+        const bool alone = ranks_per_node == 1;  // of each rank on its node
+        double latency = alone ? link_latency : node_latency;
+        double bytes = alone ? link_bytes : node_bytes;
+        made.levels[0] = {inside[0].ranks, latency, 1 / bytes, 1, {}};
+        for (std::size_t number = 0; number < inside.size(); ++number) {
+            latency += inside[number].latency;
+            // A switch sends as fast as one of its nodes, and so many at once.
+            const bool is_switch = nodes_per_switch > 0 && inside[number].ranks == ranks_per_node * nodes_per_switch;
+            const double one = is_switch ? link_bytes : inside[number].bytes;
+            made.levels[number + 1] = {number + 1 < inside.size() ? inside[number + 1].ranks : 0,
+                                       latency,
+                                       1 / one,
+                                       inside[number].bytes / one,
+                                       {}};
+        }
+        if (ranks % made.levels[0].ranks != 0) {
+            throw ep::error("the cluster's last node is not full");
+        }
+        return made;
     }
 };
 
@@ -99,6 +159,12 @@ cluster cluster_of(const std::string& text) {
         {"tflops", [&](double value) { made.flops = value * 1e12; }, true},
         {"node_gbit", [&](double value) { made.node_bytes = value * 1e9 / 8; }, false},
         {"node_us", [&](double value) { made.node_latency = value * 1e-6; }, false, false, true},
+        {"sockets", [&](double value) { made.sockets = static_cast<int>(value); }, false, true},
+        {"socket_gbit", [&](double value) { made.socket_bytes = value * 1e9 / 8; }, false},
+        {"socket_us", [&](double value) { made.socket_latency = value * 1e-6; }, false, false, true},
+        {"switch", [&](double value) { made.nodes_per_switch = static_cast<int>(value); }, false, true},
+        {"taper", [&](double value) { made.taper = value; }, false},
+        {"switch_us", [&](double value) { made.switch_latency = value * 1e-6; }, false, false, true},
         {"exposed", [&](double value) { made.exposed = value; }, false, false, true}};
     std::set<std::string> given;
     for (const std::string& word : bench::separated(text)) {
@@ -134,6 +200,11 @@ cluster cluster_of(const std::string& text) {
         throw ep::error("the cluster '" + text +
                         "' has nodes of several ranks and does not say their node_gbit and node_us");
     }
+    if (made.sockets > 1 &&
+        (made.ranks_per_node % made.sockets != 0 || !given.contains("socket_gbit") || !given.contains("socket_us"))) {
+        throw ep::error("the cluster '" + text +
+                        "' has sockets that do not divide its ranks, or does not say their socket_gbit and socket_us");
+    }
     return made;
 }
 
@@ -144,15 +215,18 @@ struct tally {
     double operations = 0;
     double waited = 0;
     double sent = 0;
+    double between = 0;                  ///< sent to ranks in other groups
     std::vector<MPI_Request> delayed{};  ///< to start when one of them is waited for
     const ep::kernel* work = nullptr;    ///< of the call before, and its operands
     std::vector<const void*> operands{};
+    const void* output = nullptr;
 };
 
 /// The simulated ranks are actors of one process that take turns, so they share this.
 struct {
     bool overlap = true;
     std::size_t element = 0;  ///< bytes
+    int together = 0;         ///< ranks of the innermost groups; 0: none
     std::vector<tally> ranks;
 
     tally& mine() {
@@ -223,6 +297,10 @@ piece piece_of(int count, MPI_Datatype type) {
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm ranks, MPI_Request* made) {
     const piece sent = piece_of(count, type);
     simulation.mine().sent += sent.bytes;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool leaves = simulation.together > 0 && rank / simulation.together != peer / simulation.together;
+    simulation.mine().between += leaves ? sent.bytes : 0;
     // SMPI takes lengths beyond an int for short ones, which it copies to send them later, unless they wait to be met.
     const bool waits = sent.bytes > std::numeric_limits<int>::max();
     const auto start = waits ? PMPI_Issend : PMPI_Isend;
@@ -294,9 +372,19 @@ struct simulated_space final : ep::memory_space {
                 packed_again += elements;
             }
         }
+        // A call of few terms reads and writes its output for them alone (cost/traffic.ipp).
+        double terms = 1;
+        double outputs = 1;
+        for (std::size_t label = 0; label < call.extents.size(); ++label) {
+            const bool kept = std::ranges::count(call.output.labels, static_cast<ep::label_id>(label)) > 0;
+            (kept ? outputs : terms) *= static_cast<double>(call.extents[label]);
+        }
+        const bool is_next = mine.work == &work && mine.output == call.output.data;
+        const double read_again = is_next ? std::max(0.0, 1 - terms / ep::detail::terms_per_pass) * outputs : 0;
         mine.work = &work;
+        mine.output = call.output.data;
         mine.operands = std::move(operands);
-        smpi_execute_flops(operations + packed_again * operations_per_touch);
+        smpi_execute_flops(operations + (packed_again + read_again) * operations_per_touch);
     }
     void softmax(ep::element_type /*element*/, const ep::block_call& call, ep::label_id /*along*/) const override {
         constexpr double operations = 4;  // for each element: of the largest, exp, their sum, the quotient
@@ -329,32 +417,47 @@ std::vector<ep::binding> bindings_of(const ep::plan& plan) {
     return made;
 }
 
-/// A star whose arms are the nodes' links, each a host or a star of hosts.
+/// Hosts, and a route between any two of them: up to their smallest common group, and down. (Stars within stars would
+/// say the same, but SimGrid 3.32 finds no way from a host to the router of a group around its own.)
 void build(const cluster& of) {
-    const auto link = [](sg4::NetZone* zone, const std::string& name, double bytes, double latency) {
-        return sg4::LinkInRoute(zone->create_split_duplex_link(name, bytes)->set_latency(latency / 2)->seal(),
-                                sg4::LinkInRoute::Direction::UP);
-    };
-    sg4::NetZone* const whole = sg4::create_star_zone("cluster");
-    for (int node = 0; node * of.ranks_per_node < of.ranks; ++node) {
-        const std::string of_node = std::to_string(node);
-        const sg4::LinkInRoute up = link(whole, "link" + of_node, of.link_bytes, of.link_latency);
-        if (of.ranks_per_node == 1) {
-            whole->add_route(whole->create_host("host" + of_node, of.flops)->seal()->get_netpoint(), nullptr, nullptr,
-                             nullptr, {up}, true);
-            continue;
+    sg4::NetZone* const whole = sg4::create_full_zone("cluster");
+    const std::vector<cluster::group> groups = of.groups();
+    const bool alone = of.ranks_per_node == 1;
+    std::vector<const sg4::Host*> hosts;
+    std::vector<std::vector<const sg4::SplitDuplexLink*>> ways;  // by rank: its own link, then those of its groups
+    for (int rank = 0; rank < of.ranks; ++rank) {
+        hosts.push_back(whole->create_host("host" + std::to_string(rank), of.flops)->seal());
+        std::vector<const sg4::SplitDuplexLink*> way;
+        for (std::size_t level = 0; level <= groups.size(); ++level) {
+            const bool is_own = level == 0;
+            if (!is_own && rank % groups[level - 1].ranks != 0) {
+                way.push_back(ways.back()[level]);
+                continue;
+            }
+            const double bytes = !is_own ? groups[level - 1].bytes : alone ? of.link_bytes : of.node_bytes;
+            const double latency = !is_own ? groups[level - 1].latency : alone ? of.link_latency : of.node_latency;
+            const std::string name = "link" + std::to_string(level) + "_" + std::to_string(rank);
+            way.push_back(whole->create_split_duplex_link(name, bytes));
+            const_cast<sg4::SplitDuplexLink*>(way.back())->set_latency(latency / 2)->seal();
         }
-        sg4::NetZone* const inside = sg4::create_star_zone("node" + of_node)->set_parent(whole);
-        const auto router = inside->create_router("router" + of_node);
-        inside->add_route(router, nullptr, nullptr, nullptr, std::vector<sg4::LinkInRoute>{}, true);
-        for (int rank = node * of.ranks_per_node; rank < std::min(of.ranks, (node + 1) * of.ranks_per_node); ++rank) {
-            const std::string number = std::to_string(rank);
-            const sg4::Host* const host = inside->create_host("host" + number, of.flops)->seal();
-            inside->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
-                              {link(inside, "inner" + number, of.node_bytes, of.node_latency)}, true);
+        ways.push_back(std::move(way));
+    }
+    for (std::size_t from = 0; from < hosts.size(); ++from) {
+        for (std::size_t to = 0; to < from; ++to) {
+            std::size_t common = 0;  // links of groups that both ranks leave
+            while (common < groups.size() && from / static_cast<std::size_t>(groups[common].ranks) !=
+                                                 to / static_cast<std::size_t>(groups[common].ranks)) {
+                ++common;
+            }
+            std::vector<sg4::LinkInRoute> route;
+            for (std::size_t level = 0; level <= common; ++level) {
+                route.emplace_back(ways[from][level], sg4::LinkInRoute::Direction::UP);
+            }
+            for (std::size_t level = common + 1; level-- > 0;) {
+                route.emplace_back(ways[to][level], sg4::LinkInRoute::Direction::DOWN);
+            }
+            whole->add_route(hosts[from]->get_netpoint(), hosts[to]->get_netpoint(), nullptr, nullptr, route, true);
         }
-        inside->seal();
-        whole->add_route(inside->get_netpoint(), nullptr, router, nullptr, {up}, true);
     }
     whole->seal();
 }
@@ -383,7 +486,8 @@ struct figures {
     double held = 0;
     double inputs = 0;
     double megabytes = 0;
-    double bytes = 0;  ///< sent by all ranks
+    double bytes = 0;    ///< sent by all ranks
+    double between = 0;  ///< of these, between the innermost groups
     std::array<char, 300> cuts{};
     std::array<char, 300> failure{};  ///< why there is none of it
 
@@ -425,11 +529,11 @@ element_kind element_named(const std::string& name) {
 }
 
 figures simulate(const std::string& text, const std::string& name, const element_kind& element, const cluster& on,
-                 bool vertices, bool also_serial) {
+                 bool levels, bool vertices, bool also_serial) {
     figures made;
     ep::options asked;
     asked.processes = on.ranks;
-    asked.machine = on.constants();
+    asked.machine = levels ? on.levels() : on.constants();
     const experiments::sized_graph graph = experiments::graph_of(text);
     const experiments::outputs recorded = element.record(graph);
     const auto before = std::chrono::steady_clock::now();
@@ -487,6 +591,7 @@ figures simulate(const std::string& text, const std::string& name, const element
         PMPI_Barrier(MPI_COMM_WORLD);
     };
     simulation.element = element.bytes;
+    simulation.together = on.groups().empty() ? 0 : on.groups().front().ranks;
     simulation.ranks.resize(static_cast<std::size_t>(on.ranks));
     for (int rank = 0; rank < on.ranks; ++rank) {
         const std::string number = std::to_string(rank);
@@ -500,6 +605,11 @@ figures simulate(const std::string& text, const std::string& name, const element
                 run(world, true);
                 if (rank == 0) {
                     made.run = duration();
+                    const std::vector<cluster::group> groups = on.groups();
+                    for (std::size_t level = 0; level < groups.size() && levels; ++level) {
+                        made.limit = std::max(made.limit, static_cast<double>(plan.bytes_between(level)) /
+                                                              (on.ranks / groups[level].ranks) / groups[level].bytes);
+                    }
                     for (int of = 0; of < on.ranks; ++of) {
                         const tally& each = simulation.ranks[static_cast<std::size_t>(of)];
                         if (each.sent != static_cast<double>(plan.bytes_sent(of))) {
@@ -508,10 +618,16 @@ figures simulate(const std::string& text, const std::string& name, const element
                                       " by the plan (SMPI miscounts messages of many gigabytes)");
                         }
                         made.operations += each.operations;
+                        made.between += each.between;
                         made.exposed += each.waited / made.run / on.ranks;
-                        made.limit = std::max(
-                            {made.limit, each.operations / on.flops, each.sent * asked.machine.seconds_per_byte});
+                        const double own_link = on.ranks_per_node == 1 ? on.link_bytes : on.node_bytes;
+                        made.limit = std::max({made.limit, each.operations / on.flops,
+                                               each.sent * (levels ? 1 / own_link : asked.machine.seconds_per_byte)});
                     }
+                }
+                if (rank == 0 && levels && made.between != static_cast<double>(plan.bytes_between(0))) {
+                    made.fail(bench::formatted("%.0f", made.between) + " bytes between groups, " +
+                              std::to_string(plan.bytes_between(0)) + " by the plan");
                 }
                 if (also_serial || on.exposed > 0) {
                     run(world, false);
@@ -534,7 +650,7 @@ std::string milliseconds(double seconds) {
 }
 
 void print(const std::vector<std::string>& cells) {
-    constexpr int widths[] = {-22, -16, 5, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
+    constexpr int widths[] = {-22, -16, 5, 9, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
     std::string line;
     for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string blanks(
@@ -551,7 +667,7 @@ int run(int argc, char** argv) {
     std::string described = "nodes=64,ranks=1,gbit=100,us=2,tflops=1";
     std::string ranks;
     element_kind element = element_named("double");
-    bool vertices = false, check = false, json = false;
+    bool vertices = false, check = false, json = false, levels = true;
     const auto either = [](bool& set, std::string chosen, std::string other) {
         return [&set, chosen, other](const std::string& value) {
             set = value == chosen;
@@ -570,6 +686,7 @@ int run(int argc, char** argv) {
                           }},
                          {"--ranks", [&](const std::string& value) { ranks = value; }},
                          {"--element", [&](const std::string& value) { element = element_named(value); }},
+                         {"--model", either(levels, "levels", "one")},
                          {"--vertices", either(vertices, "yes", "no")},
                          {"--check", either(check, "yes", "no")},
                          {"--json", either(json, "yes", "no")}});
@@ -578,8 +695,8 @@ int run(int argc, char** argv) {
     ranks = ranks.empty() ? "4,16,64" : ranks == "all" ? std::to_string(all) : ranks;
     if (!json) {
         std::cout << "cluster " << described << '\n';
-        print({"graph", "plan", "p", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap", "held MB",
-               "inputs", "planning", "MB"});
+        print({"graph", "plan", "p", "between", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap",
+               "held MB", "inputs", "planning", "MB"});
     }
     bool good = true;
     for (const std::string& text : bench::separated(graphs)) {
@@ -591,7 +708,7 @@ int run(int argc, char** argv) {
             for (const std::string& plan : bench::separated(plans)) {
                 const auto child = bench::in_child({}, [&] {
                     try {
-                        return simulate(text, plan, element, on, vertices, !json);
+                        return simulate(text, plan, element, on, levels, vertices, !json);
                     } catch (const std::exception& failure) {
                         figures none;
                         none.fail(failure.what());
@@ -610,6 +727,7 @@ int run(int argc, char** argv) {
                                                      {"seconds", made.run},
                                                      {"model", made.model},
                                                      {"bytes", made.bytes},
+                                                     {"between", made.between},
                                                      {"limit", made.limit},
                                                      {"efficiency", efficiency},
                                                      {"exposed", made.exposed},
@@ -628,11 +746,12 @@ int run(int argc, char** argv) {
                 const double beside_model = made.run / made.model;
                 good = good && (!check || (made.run <= 1.1 * made.limit && std::abs(beside_model - 1) <= 0.15 &&
                                            made.run <= made.serial));
-                print({text, plan, number, milliseconds(made.run), bench::formatted("%.3f", efficiency),
-                       bench::formatted("%.3f", beside_model), bench::formatted("%.3f", made.run / made.limit),
-                       bench::formatted("%.1f %%", 100 * made.exposed), milliseconds(made.serial),
-                       bench::formatted("%.1f", made.held / 1e6), bench::formatted("%.1f", made.inputs / 1e6),
-                       bench::formatted("%.2f", made.planning), bench::formatted("%.0f", made.megabytes)});
+                print({text, plan, number, bench::formatted("%.1f", made.between / 1e6), milliseconds(made.run),
+                       bench::formatted("%.3f", efficiency), bench::formatted("%.3f", beside_model),
+                       bench::formatted("%.3f", made.run / made.limit), bench::formatted("%.1f %%", 100 * made.exposed),
+                       milliseconds(made.serial), bench::formatted("%.1f", made.held / 1e6),
+                       bench::formatted("%.1f", made.inputs / 1e6), bench::formatted("%.2f", made.planning),
+                       bench::formatted("%.0f", made.megabytes)});
             }
         }
     }

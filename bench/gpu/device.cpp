@@ -18,6 +18,7 @@
 #include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/plan/machine_text.hpp>
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

@@ -27,7 +27,7 @@ namespace {
 /// All kinds, with their usual sizes.
 const std::vector<sized_graph>& graph_kinds() {
     static const std::vector<sized_graph> known{
-        {"product", {16'384}},                                    // side of the matrices
+        {"product", {16'384, 0, 0}},                              // m, k, n; 0: as many as m
         {"thesis", {24, 70}},                                     // outer, inner extents
         {"chain-square", {10'240}},                               // s
         {"chain-skewed", {10'240}},                               // s
@@ -88,7 +88,9 @@ outputs record(const sized_graph& asked) {
     if constexpr (std::is_same_v<T, ep::bfloat16>) {
         throw ep::error("the graph '" + kind + "' is not recorded with halves, llama is");
     } else if (kind == "product") {
-        return {ep::einsum<"ij,jk->ik">(inputs("A", {n[0], n[0]}), inputs("B", {n[0], n[0]})).named("C").node()};
+        const ep::index inner = n[1] > 0 ? n[1] : n[0];
+        const ep::index columns = n[2] > 0 ? n[2] : n[0];
+        return {ep::einsum<"ij,jk->ik">(inputs("A", {n[0], inner}), inputs("B", {inner, columns})).named("C").node()};
     } else if (kind == "thesis") {
         return {build_thesis(n[0], n[1], inputs).node()};
     } else if (kind == "chain-square" || kind == "chain-skewed") {
