@@ -105,13 +105,20 @@ private:
         }
     }
 
-    /// An axis with cut points is not split.
-    static int least_factor(const mesh_axis& axis) {
-        int factor = axis.points.empty() ? 2 : axis.parts;
-        while (axis.parts % factor != 0) {
-            ++factor;
+    /// The next prime factor of an axis's parts above `last`; all parts where it has cut points, for it is not split
+    /// then.
+    static int next_factor(const mesh_axis& axis, int last) {
+        int left = axis.parts;
+        for (int factor = 2; axis.points.empty() && left > 1; ++factor) {
+            const bool divides = left % factor == 0;
+            while (left % factor == 0) {
+                left /= factor;
+            }
+            if (divides && factor > last) {
+                return factor;
+            }
         }
-        return factor;
+        return axis.points.empty() || last > 1 ? 0 : axis.parts;
     }
     EINPARALLEL_INLINE void append_factor() {
         bool is_whole = true;
@@ -122,12 +129,15 @@ private:
             is_whole = false;
             const mesh before = now_;
             mesh_axis next = left_.axes[number];
-            next.parts = least_factor(next);
-            left_.axes[number].parts /= next.parts;
-            append(now_, next);
-            append_factor();
-            left_.axes[number].parts *= next.parts;
-            now_ = before;
+            for (int factor = next_factor(next, 1); factor > 0 && !is_full_;
+                 factor = next_factor(left_.axes[number], factor)) {
+                next.parts = factor;
+                left_.axes[number].parts /= factor;
+                append(now_, next);
+                append_factor();
+                left_.axes[number].parts *= factor;
+                now_ = before;
+            }
         }
         if (is_whole && !is_full_) {
             keep(now_);
