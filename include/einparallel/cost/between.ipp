@@ -100,6 +100,9 @@ EINPARALLEL_INLINE double gathered_beyond(const distribution& blocks, double cov
 
 EINPARALLEL_INLINE double gathered_between(const task& work, std::size_t operand, const wired_machine& on, int level,
                                            int most) {
+    if (level < 0) {
+        return gathered_bytes(work, operand);
+    }
     const double covered = covered_elements(work.form.operands[operand], work.extents, work.ranks);
     return round_crossings(work.operands[operand], covered, on, level,
                            work.travels(operand) ? round_way::pieces : round_way::by_stages, most) *
@@ -148,8 +151,10 @@ EINPARALLEL_INLINE double fed_between(const task& work, const rank_groups& group
 
 EINPARALLEL_INLINE double bytes_between(const task& work, const wired_machine& on, int level,
                                         const lasting_work& lasting, int most) {
-    if (level < 0) {
-        return task_bytes(work, lasting);
+    if (work.travelling == all_travel && level < 0) {
+        schedule_counter counted(work, 0, on);
+        feed_workers(counted, work, no_buffer);
+        return lasting.runs * counted.bytes();
     }
     if (work.travelling == all_travel) {
         return lasting.runs * fed_between(work, on.groups(), std::size_t(level));

@@ -68,7 +68,7 @@ public:
     std::size_t classes;
 
 private:
-    std::array<std::size_t, 96> like_{};
+    std::array<std::size_t, 96> like_;  // the first `count` are set: this is asked for every pair of places
 };
 
 EINPARALLEL_INLINE bool are_binary(const rank_groups& groups) {
@@ -178,15 +178,19 @@ EINPARALLEL_INLINE rank_sample::rank_sample(const rank_groups& groups, int all, 
     }
 }
 
+/// Appends what a rank has of a tensor at a valid place: one interval per dimension.
+EINPARALLEL_INLINE void add_cells(const place& of, int rank, std::vector<interval>& into) {
+    for (std::size_t dimension = 0; dimension < of.parts.size(); ++dimension) {
+        into.push_back(rank < of.ranks ? of.resting.sides()[dimension].cell(of.resting.cell_of(rank, dimension))
+                                       : interval{});
+    }
+}
+
 /// The cells that the ranks of a sample have, rank by rank.
 EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, const rank_sample& sample) {
     const auto [known, fresh] = of.cells.try_emplace({-sample.ranks, sample.tried});
     for (std::size_t at = 0; fresh && at < sample.members.size(); ++at) {
-        const int rank = sample.members[at];
-        for (std::size_t dimension = 0; dimension < of.parts.size(); ++dimension) {
-            known->second.push_back(
-                rank < of.ranks ? of.resting.sides()[dimension].cell(of.resting.cell_of(rank, dimension)) : interval{});
-        }
+        add_cells(of, sample.members[at], known->second);
     }
     return known->second;
 }

@@ -129,10 +129,7 @@ EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, i
     for (int trial = 0; fresh && trial < tried; ++trial) {
         const auto spread = std::uint32_t(trial) * std::uint64_t{2'654'435'769U};
         const int rank = tried == ranks ? trial : int((spread >> 8U) % std::uint64_t(ranks));
-        for (std::size_t dimension = 0; dimension < of.parts.size(); ++dimension) {
-            known->second.push_back(
-                rank < of.ranks ? of.resting.sides()[dimension].cell(of.resting.cell_of(rank, dimension)) : interval{});
-        }
+        add_cells(of, rank, known->second);
     }
     return known->second;
 }

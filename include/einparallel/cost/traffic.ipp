@@ -265,18 +265,7 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 }
 
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
-    if (work.travelling == all_travel) {
-        const wired_machine any{machine()};
-        schedule_counter counted(work, 0, any);
-        feed_workers(counted, work, no_buffer);
-        return lasting.runs * counted.bytes();
-    }
-    double bytes = lasting.runs * aggregated_bytes(work);
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const double held = lasting.may_hold(operand) ? lasting.held[operand] : 0;
-        bytes += (work.holds(operand) ? held : lasting.runs) * gathered_bytes(work, operand);
-    }
-    return bytes;
+    return bytes_between(work, machine(), -1, lasting, looked_through);
 }
 
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const wired_machine& on,

@@ -241,13 +241,13 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
 }
 
 /// The node of a vertex in the language of Graphviz.
-EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
+EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number, const rank_groups& groups) {
     const planned_vertex& each = shown.vertices()[number];
     std::vector<std::string> lines{each.name, extents_text(each)};
     std::string look = "shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
     if (!each.is_input()) {
         lines = {each.name + " = " + cell(formula_text(shown, each), 48), each.work.form.text(),
-                 "cut " + partition_text(each, groups_of(shown.asked().machine)) + "   " + algorithm_text(shown, each),
+                 "cut " + partition_text(each, groups) + "   " + algorithm_text(shown, each),
                  each.bytes == 0 ? "nothing sent" : counted(double(each.bytes)) + " bytes"};
         for (std::size_t level = 0; level < most_levels && each.bytes_between[level] > 0; ++level) {
             lines.back() += sentence({", ", counted(double(each.bytes_between[level])), " between ", level});
@@ -277,6 +277,7 @@ EINPARALLEL_SELDOM std::string plan::to_dot() const {
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
     const std::vector<detail::repetition> layers = detail::layers_of(*this, statistics_of(*this).vertices);
+    const rank_groups groups = detail::groups_of(options_.machine);
     std::string edges;  // written after all nodes: an edge written inside a frame would draw its ends into the frame
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const detail::repetition& run = layers[number];
@@ -285,7 +286,7 @@ EINPARALLEL_SELDOM std::string plan::to_dot() const {
             written += "    subgraph cluster_v" + std::to_string(number) + " {\n    label=\"× " +
                        std::to_string(run.times) + "\";\n";
         }
-        written += layer == 0 ? detail::dot_node(*this, number) : "";
+        written += layer == 0 ? detail::dot_node(*this, number, groups) : "";
         written += run.times > 1 && number + 1 == run.first + run.length ? "    }\n" : "";
         const planned_vertex& each = vertices_[number];
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {

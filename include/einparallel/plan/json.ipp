@@ -41,27 +41,20 @@ EINPARALLEL_SELDOM std::string placement_text(const placement& shown, const std:
                                                    : "replicate";
 }
 
-/// How far apart the ranks of neighbouring parts along an axis are: the parts of all axes inside.
-EINPARALLEL_SELDOM int ranks_apart(const mesh& ranks, std::size_t axis) {
-    int apart = 1;
-    for (std::size_t inside = axis + 1; inside < ranks.axes.size(); ++inside) {
-        apart *= ranks.axes[inside].parts;
-    }
-    return apart;
-}
-
 /// Writes the axes of a vertex's mesh, and how its tensors lie along each axis.
 EINPARALLEL_SELDOM void write_mesh(json_writer& json, const plan& shown, const planned_vertex& each) {
     const std::vector<std::string>& names = each.work.form.names;
+    int apart = each.work.ranks.size();  // the ranks of neighbouring parts
     json.key("mesh").open('[');
     for (std::size_t number = 0; const axis_placements& along : placements_of(each)) {
         const mesh_axis& axis = each.work.ranks.axes[number++];
+        apart /= axis.parts;
         json.open('{').member("label", names[std::size_t(axis.label)]).member("parts", axis.parts);
         if (!axis.points.empty()) {
             json.member("points", axis.points);
         }
         if (shown.asked().machine.levels.front().is_given()) {
-            json.member("ranks_apart", ranks_apart(each.work.ranks, number - 1));
+            json.member("ranks_apart", apart);
         }
         json.key("operands").open('[');
         for_each_in(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <set>
 #include <utility>
 #include <vector>
 

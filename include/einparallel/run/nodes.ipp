@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/machine_text.hpp>
 #include <einparallel/run/node_threads.hpp>
@@ -18,16 +19,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Equal values get equal numbers, in the order in which they come.
 EINPARALLEL_SELDOM std::vector<int> numbered(const std::vector<std::int64_t>& values) {
-    std::vector<std::int64_t> met;
-    std::vector<int> numbers;
-    for (const std::int64_t value : values) {
-        const auto known = find_in(met, value) - met.begin();
-        if (known == std::ssize(met)) {
-            met.push_back(value);
-        }
-        numbers.push_back(int(known));
-    }
-    return numbers;
+    numbering met;
+    return list_of(values, [&](std::int64_t value) { return int(met.number_of(std::array<index, 1>{value}).first); });
 }
 
 /// One number of every rank, on every rank.

@@ -62,7 +62,16 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
     return orders;
 }
 
-/// Cuts of one mesh in another order: axes that are split into factors. Neighbouring axes of one label are one axis.
+/// Appends an axis, inside all others, unless it has one part. Neighbouring axes of one label are one axis.
+inline void append_axis(mesh& to, const mesh_axis& axis) {
+    if (axis.parts > 1 && !to.axes.empty() && to.axes.back().label == axis.label) {
+        to.axes.back().parts *= axis.parts;
+    } else if (axis.parts > 1) {
+        to.axes.push_back(axis);
+    }
+}
+
+/// Cuts of one mesh in another order: axes that are split into factors.
 class split_orders {
 public:
     /// @param most  no more orders than this are made
@@ -82,16 +91,6 @@ public:
     }
 
 private:
-    void append(mesh& to, const mesh_axis& axis) const {
-        if (axis.parts == 1) {
-            return;
-        }
-        if (!to.axes.empty() && to.axes.back().label == axis.label) {
-            to.axes.back().parts *= axis.parts;
-        } else {
-            to.axes.push_back(axis);
-        }
-    }
     EINPARALLEL_INLINE void keep(const mesh& one) {
         std::vector<index> key;
         for (const mesh_axis& axis : one.axes) {
@@ -133,7 +132,7 @@ private:
                  factor = next_factor(left_.axes[number], factor)) {
                 next.parts = factor;
                 left_.axes[number].parts /= factor;
-                append(now_, next);
+                append_axis(now_, next);
                 append_factor();
                 left_.axes[number].parts *= factor;
                 now_ = before;
@@ -157,7 +156,7 @@ private:
                 sections[level] = left_;
                 mesh one;
                 for (std::size_t section = sections.size(); section-- > 0;) {
-                    for_each_in(sections[section].axes, [&](const mesh_axis& axis) { append(one, axis); });
+                    for_each_in(sections[section].axes, [&](const mesh_axis& axis) { append_axis(one, axis); });
                 }
                 keep(one);
             } else {
@@ -239,11 +238,7 @@ EINPARALLEL_INLINE std::optional<mesh> in_order_of(const mesh& cuts, const mesh&
         if (from == left.axes.end()) {
             return false;
         }
-        if (!made.axes.empty() && made.axes.back().label == from->label) {
-            made.axes.back().parts *= parts;
-        } else {
-            made.axes.push_back({from->label, parts, from->points});
-        }
+        append_axis(made, {from->label, parts, from->points});
         from->parts /= parts;
         return true;
     };
