@@ -123,9 +123,10 @@ TEST_CASE("what leaves nodes and switches is what all pairs of boxes say, on any
         INFO("trial " << trial);
         for (std::size_t level = 0; level < groups.levels(); ++level) {
             const detail::crossing expected = test::counted_beyond(pair.from, pair.to, groups, level);
-            CHECK(found.crossings[level].elements == expected.elements);
-            CHECK(found.crossings[level].busiest == expected.busiest);
-            CHECK(found.crossings[level].of_rank == expected.of_rank);
+            const detail::crossing here = found.elements > 0 ? found.crossings.at(level) : detail::crossing{};
+            CHECK(here.elements == expected.elements);
+            CHECK(here.busiest == expected.busiest);
+            CHECK(here.of_rank == expected.of_rank);
             crossings += expected.elements > 0 ? 1 : 0;
             in_closed_form += expected.elements > 0 && powers && even && detail::are_binary(groups) ? 1 : 0;
         }

@@ -203,6 +203,7 @@ EINPARALLEL_INLINE void add_crossings(place& from, place& to, const rank_groups&
     const std::vector<interval>& had = cells_of(from, sample);
     const std::vector<interval>& wanted = cells_of(to, sample);
     const std::size_t dimensions = from.parts.size();
+    into.crossings.assign(groups.levels(), {});
     const auto elements_of = [&](const std::vector<interval>& cells, std::size_t at) {
         double elements = 1;
         for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {

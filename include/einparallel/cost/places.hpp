@@ -30,14 +30,16 @@ struct crossing {
 
 /// What a redistribution moves: in all, and for the rank with the most to move.
 struct traffic {
-    double elements = 0;                                ///< elements that move in all
-    double busiest = 0;                                 ///< most elements that one rank sends or receives
-    double messages = 0;                                ///< most messages that one rank sends or receives
-    std::array<crossing, most_levels - 1> crossings{};  ///< by level
+    double elements = 0;                ///< elements that move in all
+    double busiest = 0;                 ///< most elements that one rank sends or receives
+    double messages = 0;                ///< most messages that one rank sends or receives
+    std::vector<crossing> crossings{};  ///< by level; empty where nothing moves or all ranks are alike
 
     /// Elements that leave groups of a level; all elements that move below level 0.
     [[nodiscard]] double beyond(int level) const {
-        return level < 0 ? elements : crossings[std::min(std::size_t(level), crossings.size() - 1)].elements;
+        return level < 0                               ? elements
+               : std::size_t(level) < crossings.size() ? crossings[std::size_t(level)].elements
+                                                       : 0;
     }
     friend bool operator==(const traffic&, const traffic&) = default;
 };
@@ -54,7 +56,7 @@ inline constexpr place_id anywhere = -1;
 inline double redistribution_seconds(const traffic& moving, std::size_t element_bytes, const wired_machine& on) {
     std::size_t outermost = 0;
     double bytes = moving.busiest * double(element_bytes) * on.level(0).seconds_per_byte;
-    for (std::size_t level = 0; level < on.groups().levels(); ++level) {
+    for (std::size_t level = 0; level < std::min(moving.crossings.size(), on.groups().levels()); ++level) {
         const crossing& each = moving.crossings[level];
         const double one = double(element_bytes) * on.level(level + 1).seconds_per_byte;
         outermost = each.elements > 0 ? level + 1 : outermost;
@@ -76,7 +78,6 @@ EINPARALLEL_INLINE bool are_binary(const rank_groups& groups);
 struct pair_traffic : traffic {
     int looked_at = 0;  ///< number of ranks whose boxes were compared
     bool elements_only = false;
-    std::size_t levels = 0;  ///< across whose groups it is counted
 };
 
 /// Ranks whose boxes are compared to find what leaves groups: whole groups, spread over the machine.
@@ -161,7 +162,8 @@ public:
     /// The traffic from one place to another. It has a closed form where both places cut evenly into powers of two.
     /// Otherwise the boxes of all ranks are compared, where there are at most `most`. Of more ranks it is an estimate:
     /// by the closed form, or by the boxes of `most` ranks. A closer count is kept, and used from then on.
-    pair_traffic between(place_id from, place_id to, int most = looked_at_first) {
+    /// The result holds until the next call.
+    const pair_traffic& between(place_id from, place_id to, int most = looked_at_first) {
         return looked_up(from, to, most, elements_only_);
     }
 
@@ -182,7 +184,7 @@ public:
 private:
     [[nodiscard]] static std::size_t at(place_id number) { return std::size_t(number); }
     EINPARALLEL_INLINE place_id add(distribution resting, place_id whole = anywhere);
-    EINPARALLEL_INLINE pair_traffic looked_up(place_id from, place_id to, int most, bool elements_only);
+    EINPARALLEL_INLINE const pair_traffic& looked_up(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
     wired_machine on_;
@@ -190,6 +192,7 @@ private:
     std::vector<place> places_;
     memo<place_id> known_;
     memo<rank_sample> samples_;
+    pair_traffic closed_;  // the last one in closed form
     std::size_t compared_ = 0;
 };
 

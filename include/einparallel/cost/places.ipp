@@ -125,9 +125,11 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
 /// The traffic from one place to another: by the closed form where both places are even, else by the boxes of `most`
 /// ranks, or of more where such a count is kept. Between binary places over many ranks the closed form is the first
 /// estimate. It is not kept: to look it up would not be faster.
-EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
+EINPARALLEL_INLINE const pair_traffic& place_table::looked_up(place_id from, place_id to, int most,
+                                                              bool elements_only) {
+    static const pair_traffic nothing{{}, every_rank};
     if (from == to || from < 0 || to < 0) {
-        return {{}, every_rank};
+        return nothing;
     }
     place& before = places_[at(from)];
     place& after = places_[at(to)];
@@ -138,13 +140,16 @@ EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id t
     const bool is_binary =
         before.is_binary && after.is_binary && is_aligned && all > looked_at_first && most == looked_at_first;
     if (is_even || (is_binary && !before.pairs.contains(to))) {
-        return {binary_traffic(before, after, groups), is_even ? every_rank : 0};
+        set_binary_traffic(before, after, groups, closed_);
+        closed_.looked_at = is_even ? every_rank : 0;
+        return closed_;
     }
     const auto [pair, fresh] = before.pairs.try_emplace(to);
     pair_traffic& known = pair->second;
     compared_ += fresh ? 1 : 0;
     const int looked_at = most < all ? most : every_rank;
-    if (known.looked_at < looked_at || (known.elements_only && !elements_only) || known.levels < groups.levels()) {
+    const bool lacks_levels = known.crossings.size() < groups.levels();
+    if (known.looked_at < looked_at || (known.elements_only && !elements_only) || lacks_levels) {
         const bool is_valid = before.is_valid && after.is_valid;
         known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), looked_at, elements_only}
                          : pair_traffic{irregular_traffic(before.resting, after.resting, groups), every_rank};
@@ -153,7 +158,6 @@ EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id t
             const rank_sample& sample = samples_.at(key, [&] { return rank_sample(groups, all, most); });
             add_crossings(before, after, groups, sample, known);
         }
-        known.levels = groups.levels();
         if (most == every_rank && all > looked_at_closely) {  // megabytes that only the last count needs
             before.cells.clear();
             after.cells.clear();

@@ -56,6 +56,7 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
     std::vector<traffic> of_listed(std::size_t(listed.holders()));
     std::vector<traffic> of_found(std::size_t(found.holders()));
     traffic total;
+    total.crossings.resize(groups.levels());
     crossing_count crossings(groups, std::max(from.holders(), to.holders()));
     for (int rank = 0; rank < listed.holders(); ++rank) {
         for (const box& held : listed.boxes_of(rank)) {
@@ -81,7 +82,8 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
 /// The traffic between two binary places, in closed form. Where they cut unevenly it is an estimate. A rank keeps
 /// elements if those bits of its number agree by which both places cut a dimension. All such ranks keep the same number
 /// of elements.
-EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to, const rank_groups& groups) {
+EINPARALLEL_INLINE void set_binary_traffic(const place& from, const place& to, const rank_groups& groups,
+                                           traffic& moving) {
     const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));
     const auto to_bits = std::size_t(std::countr_zero(unsigned(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
@@ -107,17 +109,19 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to, co
     const double wanted = elements / to.ranks;
     const double kept = had / targets;
     const auto keeping = double(std::size_t{1} << (like.classes - 1));
-    traffic moving{elements - keeping * kept};
+    moving.elements = elements - keeping * kept;
+    moving.busiest = 0;
+    moving.messages = 0;
+    moving.crossings.clear();
     if (moving.elements > 0) {
         const int sender_keeps = keeping == from.ranks ? 1 : 0;  // every one of them
         const int reader_keeps = keeping == to.ranks ? 1 : 0;
         moving.busiest = std::max(had - sender_keeps * kept, wanted - reader_keeps * kept);
         moving.messages = std::max(targets - sender_keeps, sources - reader_keeps);
         for (std::size_t level = 0; level < groups.levels(); ++level) {
-            moving.crossings[level] = binary_crossing(from, to, groups.size(level), elements);
+            moving.crossings.push_back(binary_crossing(from, to, groups.size(level), elements));
         }
     }
-    return moving;
 }
 
 /// What each rank has of a tensor at a valid place: rank by rank, one interval per dimension. Lists the ranks from 0 to
