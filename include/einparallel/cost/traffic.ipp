@@ -309,9 +309,11 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
         }
         travel(way);
         const double memory = limited ? task_memory(work) : 0;
-        const std::array<double, 3> measured{memory > double(memory_limit) ? memory : 0.0,
-                                             counts_level ? bytes_between(work, on, level, lasting, looked_through) : 0,
-                                             task_seconds(work, operations_per_point, on, lasting)};
+        std::array<double, 3> measured{memory > double(memory_limit) ? memory : 0.0,
+                                       counts_level ? bytes_between(work, on, level, lasting, looked_through) : 0, 0};
+        if (measured < least) {
+            measured.back() = task_seconds(work, operations_per_point, on, lasting);
+        }
         if (measured < least) {
             best = way;
             least = measured;

@@ -40,7 +40,7 @@ EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
 }
 
 /// On a machine with levels entries take longer: the search on levels has the effort divided by this.
-inline constexpr std::size_t effort_of_levels = 4;
+inline constexpr std::size_t effort_of_levels = 6;
 
 /// A placement on `ranks` ranks, in which only the listed numbers of ranks compete. Its bound is no bound for other
 /// numbers.
