@@ -1,6 +1,7 @@
 #include "named.hpp"
 
 #include "attention.hpp"
+#include "best_grid.hpp"
 #include "ccsd.hpp"
 #include "classifier.hpp"
 #include "llama.hpp"
@@ -12,6 +13,7 @@
 #include <einparallel/plan/by_hand.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -117,7 +119,17 @@ template outputs record<ep::bfloat16>(const sized_graph& asked);
 
 std::vector<rival> rivals_of(const sized_graph& graph, int ranks) {
     namespace rivals = ep::rivals;
-    if (graph.kind.starts_with("chain") || graph.kind == "product") {
+    if (graph.kind == "product") {
+        // The grid that sends least per rank, which COSMA takes.
+        const auto& [rows, inner, columns] = std::array{graph.n[0], graph.n[1] > 0 ? graph.n[1] : graph.n[0],
+                                                        graph.n[2] > 0 ? graph.n[2] : graph.n[0]};
+        const bench::integer_grid best = bench::best_grid({1, rows, columns, inner}, ranks);
+        const ep::label_parts cuts{{"i", best.m}, {"j", best.k}, {"k", best.n}};
+        return {{"SQRT", rivals::sqrt()},
+                {"rows", rivals::along("i")},
+                {"COSMA", [cuts](const ep::vertex_to_cut& /*of*/) { return cuts; }}};
+    }
+    if (graph.kind.starts_with("chain")) {
         return {{"SQRT", rivals::sqrt()}, {"rows", rivals::along("i")}};
     }
     if (graph.kind == "classifier") {
