@@ -10,6 +10,7 @@
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/nodes.hpp>
+#include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <support/graphs.hpp>
@@ -28,8 +29,7 @@ namespace execution_levels_test {
 
 namespace {
 
-// As test/execution/CMakeLists.txt describes the simulated machine.
-constexpr int ranks_of_node = 4;
+// As test/execution/CMakeLists.txt describes the simulated machine. Its nodes may have any equal number of ranks.
 constexpr double node_bytes = 25e9;
 constexpr double node_latency = 0.5e-6;
 constexpr double link_bytes = 12.5e9;
@@ -54,6 +54,12 @@ std::vector<int> named_nodes(const ep::context& world) {
     return nodes;
 }
 
+/// Ranks of each node; where all are on one node, of nodes that a plan is made for.
+int ranks_of_one(const std::vector<int>& nodes) {
+    const auto first = static_cast<int>(std::ranges::count(nodes, 0));
+    return first < static_cast<int>(nodes.size()) ? first : 4;
+}
+
 }  // namespace
 
 TEST_CASE("the nodes are found, and each level is measured by itself") {
@@ -66,6 +72,7 @@ TEST_CASE("the nodes are found, and each level is measured by itself") {
         }
     }
     const ep::machine measured = world.calibrate(0.05);
+    const int ranks_of_node = ranks_of_one(nodes);
     const int count = *std::ranges::max_element(nodes) + 1;
     if (count == 1 || count == world.size()) {
         CHECK(!measured.levels.front().is_given());
@@ -90,6 +97,7 @@ TEST_CASE("the nodes are found, and each level is measured by itself") {
 TEST_CASE("a plan knows where the context's ranks are, and sends between nodes what it says") {
     ep::context world(MPI_COMM_WORLD);
     const std::vector<int> nodes = named_nodes(world);
+    const int ranks_of_node = ranks_of_one(nodes);
     ep::machine on;
     on.levels[0] = {ranks_of_node, node_latency, 1 / node_bytes, 1, {}};
     on.levels[1] = {0, link_latency, 1 / link_bytes, 1, {}};
@@ -121,6 +129,30 @@ TEST_CASE("a plan knows where the context's ranks are, and sends between nodes w
         }
         CHECK(plan.bytes_between(0) == between);
     }
+}
+
+TEST_CASE("a trace says where the plan was made for ranks that lie otherwise on nodes") {
+    ep::context world(MPI_COMM_WORLD);
+    const std::vector<int> nodes = named_nodes(world);
+    const int ranks_of_node = ranks_of_one(nodes);
+    if (world.size() % ranks_of_node != 0) {
+        return;
+    }
+    const bool is_real = *std::ranges::max_element(nodes) > 0;
+    const product graph(12, 14, 16);
+    const auto is_said = [&](const ep::plan& plan) {
+        ep::trace seen;
+        ep::execute(plan, world, seen);
+        const bool said = seen.summary().find("lie otherwise on nodes") != std::string::npos;
+        CHECK(said == (seen.to_json().find("otherwise on nodes than planned") != std::string::npos));
+        return said;
+    };
+    ep::options asked{.processes = world.size()};
+    CHECK(!is_said(ep::decompose(asked, graph.handle())));  // it knows no nodes
+    asked.machine.levels[0] = {ranks_of_node, node_latency, 1 / node_bytes, 1, {}};
+    asked.machine.levels[1] = {0, link_latency, 1 / link_bytes, 1, {}};
+    CHECK(is_said(ep::decompose(asked, graph.handle())) == !(is_real && std::ranges::is_sorted(nodes)));
+    CHECK(is_said(ep::decompose(world, asked, graph.handle())) == !is_real);
 }
 
 }  // namespace execution_levels_test

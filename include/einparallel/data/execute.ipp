@@ -9,6 +9,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/nodes.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
 #include <cassert>
@@ -107,6 +108,10 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
             agree(state.control, failure_of(cache.doing, [&] { kept.allocate(space, of_rank); }));
         }
     });
+    if (seen != nullptr && asked.asked().machine.levels.front().is_given()) {
+        state.nodes = state.nodes.empty() ? nodes_of(state.control) : state.nodes;
+        seen->lies(has_nodes(asked.asked().machine, state.nodes));
+    }
     outputs.begin();
     inputs.compare();
     const run_watch watch{state.progress ? &state.progress : nullptr, state.vertices ? &state.vertices : nullptr, seen,

@@ -127,10 +127,6 @@ public:
 
     /// Position of a rank when ranks are counted group by group.
     [[nodiscard]] int slot(int rank) const { return slots_.empty() ? rank : slots_[std::size_t(rank)]; }
-    /// The rank at a position.
-    [[nodiscard]] int rank_in(int slot) const {
-        return slots_.empty() ? slot : int(std::find(slots_.begin(), slots_.end(), slot) - slots_.begin());
-    }
     /// Number of the group of a level in which a rank lies.
     [[nodiscard]] int group(std::size_t level, int rank) const {
         const int at = slot(rank);

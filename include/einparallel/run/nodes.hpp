@@ -27,6 +27,9 @@ EINPARALLEL_INLINE bool set_groups(machine& of, const std::vector<std::vector<in
 /// ranks do not fill them in the order of their numbers.
 EINPARALLEL_INLINE void find_ranks(machine& of, const std::vector<int>& nodes);
 
+/// True where some level of a machine has the ranks of each node, and of no other node, in a group.
+EINPARALLEL_INLINE bool has_nodes(const machine& on, const std::vector<int>& nodes);
+
 /// The rank with which rank `mine` of `ranks` exchanges messages of a level, when the level is measured: of the
 /// neighbouring group inside the same group of the level, the one at the same position; on level 0 the neighbour in the
 /// group. -1: none. @param all  not only the first rank of each group

@@ -125,12 +125,29 @@ EINPARALLEL_SELDOM void find_ranks(machine& of, const std::vector<int>& nodes) {
     }
 }
 
+EINPARALLEL_SELDOM bool has_nodes(const machine& on, const std::vector<int>& nodes) {
+    const rank_groups groups = groups_of(on);
+    for (std::size_t level = 0; level < groups.levels(); ++level) {
+        std::vector<std::int64_t> numbers;
+        for (int rank = 0; rank < int(nodes.size()); ++rank) {
+            numbers.push_back(groups.group(level, rank));
+        }
+        if (numbered(numbers) == nodes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 EINPARALLEL_SELDOM int partner_of(const rank_groups& at, std::size_t level, int mine, int ranks, bool all) {
     const auto group_of = [&](std::size_t of, int rank) { return of < at.levels() ? at.group(of, rank) : 0; };
+    std::vector<int> in_order(std::size_t(ranks), 0);  // group by group
+    for (int rank = 0; rank < ranks; ++rank) {
+        in_order[std::size_t(at.slot(rank))] = rank;
+    }
     // By group inside: its ranks, within the group of the level.
     std::vector<std::vector<int>> inside;
-    for (int slot = 0; slot < ranks; ++slot) {
-        const int rank = at.rank_in(slot);
+    for (const int rank : in_order) {
         if (group_of(level, rank) != group_of(level, mine)) {
             continue;
         }

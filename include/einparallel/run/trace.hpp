@@ -36,7 +36,8 @@ public:
     /// to the mean (imbalance); reading of inputs; transfers, and the fraction of them that no rank waited for
     /// (hidden); waiting for messages (exposed); agreement after the run and before it; and the rest, if it is more
     /// than 3 %. Then, for each vertex, means of arithmetic, transfers and waiting, and the bytes that the plan
-    /// predicted and the run counted.
+    /// predicted and the run counted. At the end, where ranks lie otherwise on nodes than on the machine of the plan:
+    /// that they do, so that plan::bytes_between is not what this run sent between nodes.
     EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
 
     // For the executor.
@@ -61,6 +62,8 @@ public:
             spans_.back().rank = rank_;
         }
     }
+    /// Notes whether ranks lie on nodes as on the machine of the plan.
+    void lies(bool as_planned) { lies_as_planned_ = as_planned; }
     /// Adds the spans of a device's work, whose times count from `zero`. Then adds spans of waiting for those parts of
     /// transfers in which the device did not contract, combine or copy.
     EINPARALLEL_INLINE void add_watched(const std::vector<trace_span>& work, double zero);
@@ -79,6 +82,7 @@ private:
     std::vector<trace_span> spans_;
     double start_ = 0;
     int rank_ = 0;
+    bool lies_as_planned_ = true;
 };
 
 /// Writes the summary.

@@ -112,7 +112,11 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
         }
         json.close('}');
     }
-    return std::move(json.close(']').close('}')).text();
+    json.close(']');
+    if (!lies_as_planned_) {
+        json.key("otherData").open('{').member("ranks", "otherwise on nodes than planned").close('}');
+    }
+    return std::move(json.close('}')).text();
 }
 
 EINPARALLEL_SELDOM std::string trace::summary() const {
@@ -172,7 +176,10 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
                             detail::counted(each.bytes)});
         }
     }
-    return text + detail::aligned(rows, "lrrrrr");
+    text += detail::aligned(rows, "lrrrrr");
+    return lies_as_planned_ ? text
+                            : text + "the plan was made for ranks that lie otherwise on nodes: bytes_between() is for "
+                                     "the machine of the plan, not for this run\n";
 }
 
 }  // namespace einparallel
