@@ -121,8 +121,8 @@ std::vector<rival> rivals_of(const sized_graph& graph, int ranks) {
     namespace rivals = ep::rivals;
     if (graph.kind == "product") {
         // The grid that sends least per rank, which COSMA takes.
-        const auto& [rows, inner, columns] = std::array{graph.n[0], graph.n[1] > 0 ? graph.n[1] : graph.n[0],
-                                                        graph.n[2] > 0 ? graph.n[2] : graph.n[0]};
+        const auto& [rows, inner, columns] =
+            std::array{graph.n[0], graph.n[1] > 0 ? graph.n[1] : graph.n[0], graph.n[2] > 0 ? graph.n[2] : graph.n[0]};
         const bench::integer_grid best = bench::best_grid({1, rows, columns, inner}, ranks);
         const ep::label_parts cuts{{"i", best.m}, {"j", best.k}, {"k", best.n}};
         return {{"SQRT", rivals::sqrt()},

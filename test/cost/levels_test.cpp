@@ -6,6 +6,7 @@
 #include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
 
+#include <support/counted_beyond.hpp>
 #include <support/random_levels.hpp>
 
 #include <doctest/doctest.h>
@@ -18,30 +19,8 @@
 
 namespace levels_test {
 
-namespace {
-
 using namespace einparallel;
 using namespace einparallel::testing;
-
-/// Bytes that programs send between ranks in different groups.
-double counted_beyond(const std::vector<program>& programs, const rank_groups& groups, std::size_t level) {
-    double bytes = 0;
-    for (int rank = 0; rank < static_cast<int>(programs.size()); ++rank) {
-        const program& mine = programs[static_cast<std::size_t>(rank)];
-        for (const step& each : mine.steps) {
-            for (const message& sent : each.sends) {
-                bytes +=
-                    groups.group(level, rank) != groups.group(level, sent.peer)
-                        ? static_cast<double>(sent.region.size()) *
-                              static_cast<double>(mine.buffers[static_cast<std::size_t>(sent.buffer)].element_bytes)
-                        : 0;
-            }
-        }
-    }
-    return bytes;
-}
-
-}  // namespace
 
 TEST_CASE("on any levels a schedule gives what scalar loops give, and leaves groups as often as predicted") {
     random_tasks random(3);
@@ -70,7 +49,7 @@ TEST_CASE("on any levels a schedule gives what scalar loops give, and leaves gro
             REQUIRE(static_cast<double>(sent) == detail::task_bytes(work));
             for (std::size_t level = 0; level < groups.levels(); ++level) {
                 REQUIRE(
-                    counted_beyond(programs, groups, level) ==
+                    static_cast<double>(counted_beyond(programs, groups, level)) ==
                     std::round(detail::bytes_between(work, wired, static_cast<int>(level), {}, detail::every_rank)));
             }
             ++played;

@@ -13,6 +13,7 @@
 #include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 
+#include <support/counted_beyond.hpp>
 #include <support/graphs.hpp>
 
 #include <algorithm>
@@ -113,21 +114,10 @@ TEST_CASE("a plan knows where the context's ranks are, and sends between nodes w
         CHECK(plan.asked().machine.node_of_rank.empty() == !in_turns);
         CHECK(wrong_elements(ep::execute(plan, world), 0, *graph.z) == 0);
         // Where all ranks are on one node the plan is for nodes all the same.
-        const bool is_real = *std::ranges::max_element(nodes) > 0;
-        std::size_t between = 0;
-        for (int rank = 0; rank < world.size(); ++rank) {
-            const ep::program of_rank = plan.program_of(rank);
-            for (const ep::step& each : of_rank.steps) {
-                for (const ep::message& sent : each.sends) {
-                    const bool leaves =
-                        is_real ? nodes[static_cast<std::size_t>(rank)] != nodes[static_cast<std::size_t>(sent.peer)]
-                                : rank / ranks_of_node != sent.peer / ranks_of_node;
-                    between +=
-                        leaves ? static_cast<std::size_t>(sent.region.size()) * of_rank[sent.buffer].element_bytes : 0;
-                }
-            }
-        }
-        CHECK(plan.bytes_between(0) == between);
+        CHECK(plan.bytes_between(0) ==
+              counted_beyond(
+                  plan, ep::rank_groups(on.levels, *std::ranges::max_element(nodes) > 0 ? nodes : std::vector<int>()),
+                  0));
     }
 }
 
@@ -138,7 +128,7 @@ TEST_CASE("a trace says where the plan was made for ranks that lie otherwise on 
     if (world.size() % ranks_of_node != 0) {
         return;
     }
-    const bool is_real = *std::ranges::max_element(nodes) > 0;
+    const bool has_nodes = *std::ranges::max_element(nodes) > 0 || world.size() == ranks_of_node;
     const product graph(12, 14, 16);
     const auto is_said = [&](const ep::plan& plan) {
         ep::trace seen;
@@ -151,8 +141,8 @@ TEST_CASE("a trace says where the plan was made for ranks that lie otherwise on 
     CHECK(!is_said(ep::decompose(asked, graph.handle())));  // it knows no nodes
     asked.machine.levels[0] = {ranks_of_node, node_latency, 1 / node_bytes, 1, {}};
     asked.machine.levels[1] = {0, link_latency, 1 / link_bytes, 1, {}};
-    CHECK(is_said(ep::decompose(asked, graph.handle())) == !(is_real && std::ranges::is_sorted(nodes)));
-    CHECK(is_said(ep::decompose(world, asked, graph.handle())) == !is_real);
+    CHECK(is_said(ep::decompose(asked, graph.handle())) == !(has_nodes && std::ranges::is_sorted(nodes)));
+    CHECK(is_said(ep::decompose(world, asked, graph.handle())) == !has_nodes);
 }
 
 }  // namespace execution_levels_test

@@ -5,6 +5,7 @@
 
 #include <einparallel.hpp>
 
+#include <support/counted_beyond.hpp>
 #include <support/graphs.hpp>
 #include <support/long_suite.hpp>
 
@@ -43,19 +44,34 @@ std::size_t bytes_of(const ep::plan& plan, int ranks) {
 
 }  // namespace
 
-TEST_CASE("running sums along a cut label hand on a row a round") {
+TEST_CASE("running sums along a cut label hand on a row a round, wherever ranks lie on nodes") {
     ep::context world(MPI_COMM_WORLD);
     const int ranks = world.size();
+    std::vector<ep::machine> machines(3);
+    std::vector<int> turns;
+    std::vector<int> backwards;
+    for (int rank = 0; rank < ranks; ++rank) {
+        turns.push_back(rank % ((ranks + 1) / 2));
+        backwards.push_back(ranks - rank);
+    }
+    machines[1].levels = {{{1, 1e-6, 1e-10, 1, {}}, {0, 2e-6, 1e-10, 1, {}}}};
+    machines[1].node_of_rank = backwards;
+    machines[2].levels = machines[1].levels;
+    machines[2].levels[0].uneven = {{{ranks / 2, 2}, {ranks % 2, 1}}};
+    machines[2].node_of_rank = turns;
     for (const index length : {index(0), index(1), index(ranks - 1), index(3 * ranks + 1)}) {
         ep::array<double, 2> x({length, 5}), sums({length, 5}), products({length, 5});
         x(t, j) = ep::join(ep::uniform(5), ep::iota(t), ep::iota(j));
         sums(t, j) = ep::cumsum(t, 2.0 * x(t, j));
         products(t, j) = ep::cumprod(t, 2.0 * x(t, j));
-        for (int across = 1; across <= ranks; ++across) {
+        for (int number = 0; number < 3 * ranks; ++number) {
+            const int across = number / 3 + 1;
             const int down = ranks / across;
             if (down * across != ranks || down > length || across > 5) {
                 continue;
             }
+            ep::options asked;
+            asked.machine = machines[std::size_t(number % 3)];
             ep::tensor<double, 2> X = ep::from_root(x, 0), Y, S, P;
             Y(t, j) = 2.0 * X(t, j);
             S(t, j) = ep::cumsum(t, Y(t, j));
@@ -63,8 +79,9 @@ TEST_CASE("running sums along a cut label hand on a row a round") {
             for (ep::tensor<double, 2>* each : {&Y, &S, &P}) {
                 each->pinned({{t, down}, {j, across}});
             }
-            const ep::plan moves = ep::decompose(world, Y);
-            const ep::plan plan = ep::decompose(world, S, P);
+            INFO("machine " << number % 3 << ", length " << length << ", across " << across);
+            const ep::plan moves = ep::decompose(world, asked, Y);
+            const ep::plan plan = ep::decompose(world, asked, S, P);
             const ep::results made = plan.run(world);
             CHECK(agrees(made.get(S).allgather(), sums));
             CHECK(agrees(made.get(P).allgather(), products));
@@ -74,6 +91,10 @@ TEST_CASE("running sums along a cut label hand on a row a round") {
                 rows += std::size_t(down - reach);
             }
             CHECK(bytes_of(plan, ranks) - bytes_of(moves, ranks) == 2 * rows * 5 * sizeof(double));
+            const ep::rank_groups groups(asked.machine.levels, asked.machine.node_of_rank);
+            for (std::size_t level = 0; level < groups.levels(); ++level) {
+                CHECK(plan.bytes_between(int(level)) == ep::testing::counted_beyond(plan, groups, level));
+            }
         }
     }
 }

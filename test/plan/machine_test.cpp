@@ -3,6 +3,7 @@
 #include <einparallel/cost/lower_bound.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/machine_text.hpp>
 
@@ -159,7 +160,9 @@ TEST_CASE("levels that do not belong to the ranks are refused in one sentence") 
     CHECK(refusal_of(60, on) == "decompose: options.machine: level 0 lists -1 groups of 4 ranks");
     on = nodes;
     on.levels[1].ranks = 32;
-    CHECK(refusal_of(64, on) == "decompose: options.machine: level 1, the outermost, has 32 ranks, the plan is for 64");
+    CHECK(refusal_of(64, on) ==
+          "decompose: options.machine: level 1, the last one that is given, has groups of 32 ranks, the plan is "
+          "for 64; a level for all ranks has to follow");
     on.levels[1].ranks = 12;
     on.levels[2] = {.seconds_per_byte = 1e-10};
     CHECK(refusal_of(24, on) ==
@@ -177,16 +180,79 @@ TEST_CASE("levels that do not belong to the ranks are refused in one sentence") 
     std::vector<int> node_of_rank(16, 0);
     node_of_rank[3] = 1;
     on.node_of_rank = node_of_rank;
-    CHECK(refusal_of(16, on) ==
-          "decompose: options.machine: node_of_rank has 2 nodes, the first of 15 ranks, which are the groups of no "
-          "level");
+    CHECK(
+        refusal_of(16, on) ==
+        "decompose: options.machine: node_of_rank has 2 nodes, the first of 15 ranks; no level has such groups, in the "
+        "order of the nodes' numbers");
     for (int rank = 0; rank < 16; ++rank) {
         node_of_rank[static_cast<std::size_t>(rank)] = rank % 2;
     }
     on.node_of_rank = node_of_rank;
     CHECK(refusal_of(16, on).empty());
-    CHECK(refusal_of(64, nodes, 9) ==
-          "decompose: options.level is 9, it must be -1 or the number of a level of the machine");
+    on = nodes;
+    on.levels[0].uneven = {{{1, 8}, {0, 0}, {1, 8}}};
+    CHECK(refusal_of(16, on) == "decompose: options.machine: level 0 lists groups behind an empty place of its list");
+    std::swap(on.levels[0], on.levels[1]);
+    on.levels[1].uneven = {};
+    CHECK(refusal_of(16, on) ==
+          "decompose: options.machine: level 0 has groups of 0 ranks; levels stand innermost first");
+    for (const int level : {-2, 1, 5, 9}) {
+        CHECK(
+            refusal_of(64, nodes, level) ==
+            "decompose: options.level is " + std::to_string(level) +
+                ", it must be -1 or a level of options.machine below its outermost one, and the machine has 2 levels");
+    }
+    CHECK(refusal_of(64, {}, 0) ==
+          "decompose: options.level is 0, it must be -1 or a level of options.machine below its outermost one, and the "
+          "machine has no levels");
+    CHECK(refusal_of(64, nodes, 0).empty());
+}
+
+TEST_CASE("the slowest level is not always the outermost, and the paper's cost knows no level") {
+    const ep::tensor<double, 2> A = ep::placeholder<double>({64, 64});
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(A, A);
+    ep::options asked{.processes = 8};
+    asked.machine.seconds_per_flop = 1e-6;
+    asked.machine.levels[1] = {.seconds_per_message = 2e-6, .seconds_per_byte = 1e-10};
+    for (const double latency : {1e-6, 0.1, 1.0, 100.0}) {
+        asked.machine.levels[0] = {.ranks = 4, .seconds_per_message = latency, .seconds_per_byte = 1e-10};
+        const auto whole = [](const ep::vertex_to_cut& /*of*/) { return ep::label_parts{}; };
+        CHECK(ep::decompose(asked, Z).seconds() <= ep::plan_with(asked, whole, Z).seconds());
+    }
+    asked.objective = ep::objective::paper;
+    const ep::plan before = ep::decompose(asked, Z);
+    asked.level = 0;
+    const ep::plan after = ep::decompose(asked, Z);
+    CHECK(after.objective_cost() == before.objective_cost());
+    CHECK(after.lower_bound() == before.lower_bound());
+}
+
+TEST_CASE("a master feeds workers on several nodes, also where a vertex has no other state") {
+    const ep::tensor<double, 2> A = ep::placeholder<double>({25, 18});
+    const ep::tensor<double, 2> B = ep::placeholder<double>({25, 18});
+    EINPARALLEL_LABELS(i, j);
+    ep::tensor<double, 2> S;
+    S(i, j) = ep::cumsum(i, A(i, j) * B(i, j));
+    ep::options asked{.processes = 35, .algorithm = ep::algorithm::master_worker, .effort = 200'000};
+    asked.machine.levels[0] = {.ranks = 7, .seconds_per_message = 6e-9, .seconds_per_byte = 1.33e-9, .transfers = 3};
+    asked.machine.levels[1] = {.seconds_per_byte = 7e-11};
+    CHECK(ep::decompose(asked, S).seconds() > 0);
+}
+
+TEST_CASE("a plan by hand lies on levels as well as the plan whose cuts it takes") {
+    const ep::tensor<float, 2> P = ep::placeholder<float>({4096, 8192});
+    const ep::tensor<float, 2> W = ep::placeholder<float>({8192, 28672});
+    const ep::tensor<float, 2> Z = ep::einsum<"bd,dh->bh">(P, W);
+    for (const ep::objective minimised : {ep::objective::time, ep::objective::bytes}) {
+        ep::options asked{.processes = 64, .objective = minimised, .machine = nodes};
+        asked.level = minimised == ep::objective::bytes ? 0 : -1;
+        const ep::plan found = ep::decompose(asked, Z);
+        CHECK(ep::plan_with(asked, ep::cuts_of(found), Z).objective_cost() <= 1.01 * found.objective_cost());
+        const auto both = [&](const ep::label_parts& cuts) {
+            return ep::plan_with(asked, ep::hand_cuts().cut(Z, cuts), Z).objective_cost();
+        };
+        CHECK(both({{"b", 8}, {"h", 8}}) == both({{"h", 8}, {"b", 8}}));
+    }
 }
 
 }  // namespace machine_test

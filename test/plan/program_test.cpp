@@ -292,7 +292,8 @@ TEST_CASE("plans for machines with levels compute the same, and send between gro
                       .effort = 200'000};
         asked.machine = machines.any(asked.processes, trial % 2 == 0);
         asked.machine.seconds_per_flop = trial % 3 == 0 ? 1e-5 : 2e-11;
-        asked.level = asked.objective == objective::bytes ? trial % 3 - 1 : -1;
+        const int between = static_cast<int>(count_of(asked.machine.levels)) - 1;  // levels with several groups
+        asked.level = asked.objective == objective::bytes ? std::min(trial % 3, between) - 1 : -1;
         const std::vector<node> outputs = random.graph({.vertices = random.between(1, 5),
                                                         .labels = 4,
                                                         .tree = trial % 2 == 0,

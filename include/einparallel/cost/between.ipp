@@ -118,7 +118,7 @@ EINPARALLEL_INLINE double aggregated_between(const task& work, const wired_machi
                                       runs_k_ring(work) ? round_way::chunks : round_way::by_stages, most);
     if (work.form.running.sums != no_label && std::size_t(level) < on.groups().levels()) {
         const distribution row = row_of_sums(work);
-        for_each_ring(row, on.groups(), [&](const std::vector<int>& ring) {
+        for_each_ring(row, {}, [&](const std::vector<int>& ring) {
             for (std::size_t reach = 1; reach < ring.size(); reach *= 2) {
                 for (std::size_t at = 0; at + reach < ring.size(); ++at) {
                     elements += on.groups().between(ring[at], ring[at + reach]) > std::size_t(level)

@@ -158,10 +158,11 @@ public:
         machine made = constants_;
         made.levels = {};
         made.node_of_rank = {};
-        made.seconds_per_message = level(levels() - 1).seconds_per_message;
+        made.seconds_per_message = level(0).seconds_per_message;
         made.seconds_per_byte = level(0).seconds_per_byte;
         for (std::size_t number = 1; number < levels(); ++number) {
             const double sharing = std::max(1.0, groups_.largest(number - 1) / level(number).transfers);
+            made.seconds_per_message = std::max(made.seconds_per_message, level(number).seconds_per_message);
             made.seconds_per_byte = std::max(made.seconds_per_byte, sharing * level(number).seconds_per_byte);
         }
         return made;

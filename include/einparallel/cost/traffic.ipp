@@ -161,6 +161,9 @@ public:
                 {largest_piece(resting), element_bytes},
                 on_};
     }
+    EINPARALLEL_INLINE counted_ring row_of_ranks(const distribution& resting, std::size_t element_bytes) const {
+        return ring(resting, element_bytes);
+    }
     EINPARALLEL_INLINE static counted_region region(const box& of, std::size_t element_bytes) {
         return {double(of.size()), element_bytes};
     }

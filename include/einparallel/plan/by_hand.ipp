@@ -158,7 +158,8 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         decided[number].ranks = detail::checked_cut(question, own(question));
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
-    detail::place_table table(asked.machine, true);
+    const bool has_levels = asked.machine.levels.front().is_given();
+    detail::place_table table(asked.machine, !has_levels);
     plan made = plan_builder::build(graph, asked, may_be, decided, table, true);
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {

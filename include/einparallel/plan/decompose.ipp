@@ -44,8 +44,11 @@ EINPARALLEL_SELDOM void check_options(const options& asked) {
         }
     });
     check_levels(asked.machine, planned_processes(asked.processes, asked.powers_of_two), "decompose: options.machine");
-    require(asked.level >= -1 && asked.level < int(most_levels),
-            {"decompose: options.level is ", asked.level, ", it must be -1 or the number of a level of the machine"});
+    const auto levels = int(count_of(asked.machine.levels));
+    require(asked.level >= -1 && asked.level < std::max(levels - 1, 0),
+            {"decompose: options.level is ", asked.level,
+             ", it must be -1 or a level of options.machine below its outermost one, and the machine has ",
+             levels == 0 ? "no" : std::to_string(levels).c_str(), levels == 1 ? " level" : " levels"});
 }
 
 /// The graph on which some outputs depend. @throws error where options make no sense, constraints cannot be obeyed, or
@@ -71,9 +74,14 @@ EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
     return graph;
 }
 
+/// True where seconds of redistributions are not asked for: not even where axes lie is chosen by them.
+EINPARALLEL_INLINE bool counts_elements_only(const options& asked) {
+    return asked.objective != objective::time && !asked.machine.levels.front().is_given();
+}
+
 /// The best plan found, without checks of memory.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
-    place_table table(asked.machine, asked.objective != objective::time);
+    place_table table(asked.machine, counts_elements_only(asked));
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
     const placed_graph best = best_placement(graph, asked, may_be, table);
     plan made = plan_builder::build(graph, asked, may_be, best.states, table);
@@ -100,7 +108,7 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     const std::vector<int> ranks = heaviest_ranks(graph, best.made.processes());
     best.held = most_held(best.made, ranks);
     if (best.most() > limit) {
-        place_table table(asked.machine, asked.objective != objective::time);
+        place_table table(asked.machine, counts_elements_only(asked));
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
         search_within(graph, asked, may_be, table, [&](const auto& states, const auto& order) {
             std::vector<std::size_t> number_of;

@@ -63,22 +63,23 @@ EINPARALLEL_SELDOM std::vector<std::int64_t> ends_of_groups(const machine_level&
 
 EINPARALLEL_SELDOM void check_levels(const machine& asked, int processes, const char* who) {
     const std::size_t levels = count_of(asked.levels);
-    for (std::size_t number = 0; number < asked.levels.size(); ++number) {
+    for (std::size_t number = levels; number < asked.levels.size(); ++number) {
+        require(!asked.levels[number].is_given(), {who, " has nothing on level ", levels, " and has a level ", number});
+    }
+    for (std::size_t number = 0; number < levels; ++number) {
         const machine_level& each = asked.levels[number];
-        require(number < levels || !each.is_given(),
-                {who, " has nothing on level ", levels, " and has a level ", number});
-        if (number >= levels) {
-            continue;
-        }
         const auto is_time = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
         require(is_time(each.seconds_per_message) && is_time(each.seconds_per_byte) && is_time(each.transfers) &&
                     each.transfers > 0,
                 {who, ": level ", number, " must have finite seconds that are not negative, and transfers above 0"});
         const bool is_outermost = number + 1 == levels;
         require(each.is_uneven() || each.ranks > 0 || (is_outermost && each.ranks == 0),
-                {who, ": level ", number, " has groups of ", each.ranks, " ranks"});
+                {who, ": level ", number, " has groups of ", each.ranks, " ranks; levels stand innermost first"});
         std::int64_t listed = 0;
-        for (const group_run& run : each.uneven) {
+        for (auto next = each.uneven.begin(); next != each.uneven.end(); ++next) {
+            const group_run& run = *next;
+            require(run == group_run{} || next == each.uneven.begin() || !(*(next - 1) == group_run{}),
+                    {who, ": level ", number, " lists groups behind an empty place of its list"});
             require(run == group_run{} || (run.count > 0 && run.ranks > 0 && run.count <= processes),
                     {who, ": level ", number, " lists ", run.count, " groups of ", run.ranks, " ranks"});
             listed += std::int64_t{run.count} * run.ranks;
@@ -89,7 +90,8 @@ EINPARALLEL_SELDOM void check_levels(const machine& asked, int processes, const 
                 {who, ": groups of ", each.ranks, " ranks on level ", number, " do not make up ", processes,
                  " ranks; machine_level::uneven lists groups that differ"});
         require(!is_outermost || each.is_uneven() || each.ranks == 0 || each.ranks >= processes,
-                {who, ": level ", number, ", the outermost, has ", each.ranks, " ranks, the plan is for ", processes});
+                {who, ": level ", number, ", the last one that is given, has groups of ", each.ranks,
+                 " ranks, the plan is for ", processes, "; a level for all ranks has to follow"});
         require(!is_outermost || !each.is_uneven() || each.uneven.front() == group_run{1, processes},
                 {who, ": level ", number, ", the outermost, must have all ranks in one group"});
     }
@@ -122,7 +124,7 @@ EINPARALLEL_SELDOM void check_levels(const machine& asked, int processes, const 
         return each.is_given() && ends_of_groups(each, processes) == ends;
     });
     require(fits, {who, ": node_of_rank has ", ends.size(), " nodes, the first of ", ends.front(),
-                   " ranks, which are the groups of no level"});
+                   " ranks; no level has such groups, in the order of the nodes' numbers"});
 }
 
 /// Reads a machine from JSON.

@@ -116,7 +116,8 @@ EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int
     return cut_along(bounds, ranks);
 }
 
-/// By number of the vertex: the states that have the partition vectors of `decided` and move the fewest bytes.
+/// By number of the vertex: the states that have the partition vectors of `decided` and move the fewest bytes; on a
+/// machine with levels, those that take least time, for bytes do not say which ranks share a node.
 EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& graph, options asked,
                                                           std::vector<vertex_cuts>& may_be,
                                                           const std::vector<state>& decided, place_table& table) {
@@ -128,8 +129,13 @@ EINPARALLEL_SELDOM std::vector<state> states_with_vectors(const einsum_graph& gr
     constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
     asked.effort = std::min(asked.effort, enough);
     asked.method = method::exact;
-    asked.objective = objective::bytes;
-    asked.level = -1;
+    if (table.on().is_flat()) {
+        asked.objective = objective::bytes;
+        asked.level = -1;
+    } else if (asked.objective != objective::bytes) {
+        asked.objective = objective::time;
+        asked.algorithm = algorithm::c;  // no master and workers, which were not asked for
+    }
     asked.memory_limit = 0;
     asked.on_progress = {};
     std::vector<state> placed = best_placement(graph, asked, may_be, table).states;

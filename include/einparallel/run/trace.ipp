@@ -178,8 +178,9 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
     }
     text += detail::aligned(rows, "lrrrrr");
     return lies_as_planned_ ? text
-                            : text + "the plan was made for ranks that lie otherwise on nodes: bytes_between() is for "
-                                     "the machine of the plan, not for this run\n";
+                            : text +
+                                  "the plan was made for ranks that lie otherwise on nodes: bytes_between() is for "
+                                  "the machine of the plan, not for this run\n";
 }
 
 }  // namespace einparallel

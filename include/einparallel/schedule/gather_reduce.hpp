@@ -102,7 +102,7 @@ EINPARALLEL_INLINE distribution row_of_sums(const task& work);
 /// message of one row of the block.
 void hand_on(auto& sink, const task& work, buffer_id block) {
     const distribution shared = row_of_sums(work);
-    const auto ranks = sink.ring(shared, work.output_bytes);
+    const auto ranks = sink.row_of_ranks(shared, work.output_bytes);
     if (ranks.size() == 1) {
         return;
     }

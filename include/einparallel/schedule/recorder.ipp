@@ -38,10 +38,11 @@ public:
     std::size_t vertex() const { return vertex_; }
     buffer_id& block(std::size_t operand) { return blocks_[operand]; }
     EINPARALLEL_INLINE replica_ring ring(const distribution& resting, std::size_t /*element_bytes*/) {
-        std::vector<int> group = ring_of(resting, rank_, groups_);
-        const auto self = int(find_in(group, rank_) - group.begin());
-        const ring_shape shape = shape_of_ring(group, groups_);
-        return {resting, std::move(group), shape, self};
+        return seen_from_rank(resting, ring_of(resting, rank_, groups_));
+    }
+    /// The ranks that share a block in the order of their blocks of other tensors, wherever they lie on nodes.
+    EINPARALLEL_INLINE replica_ring row_of_ranks(const distribution& resting, std::size_t /*element_bytes*/) {
+        return seen_from_rank(resting, resting.replicas(rank_));
     }
     static box region(box of, std::size_t /*element_bytes*/) { return of; }
     void calls_along(label_id /*along*/, int /*calls*/) {}
@@ -267,6 +268,12 @@ public:
     }
 
 private:
+    EINPARALLEL_INLINE replica_ring seen_from_rank(const distribution& resting, std::vector<int> group) const {
+        const auto self = int(find_in(group, rank_) - group.begin());
+        const ring_shape shape = shape_of_ring(group, groups_);
+        return {resting, std::move(group), shape, self};
+    }
+
     /// Adds a call of running sums to a step: it adds the terms within `ranges`, which lie in buffer `from`, to all
     /// sums in buffer `into`.
     EINPARALLEL_INLINE void add(step& now, buffer_id from, buffer_id into, std::vector<interval> ranges, row_read row,

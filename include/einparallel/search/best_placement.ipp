@@ -40,7 +40,7 @@ EINPARALLEL_INLINE std::vector<int> rival_numbers(int processes, bool in_time) {
 }
 
 /// On a machine with levels entries take longer: the search on levels has the effort divided by this.
-inline constexpr std::size_t effort_of_levels = 6;
+inline constexpr std::size_t effort_of_levels = 4;
 
 /// A placement on `ranks` ranks, in which only the listed numbers of ranks compete. Its bound is no bound for other
 /// numbers.
@@ -108,8 +108,10 @@ EINPARALLEL_INLINE placed_graph placement_for(const einsum_graph& graph, const o
 /// worse for knowing the machine.
 EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
                                                const std::vector<vertex_cuts>& may_be, place_table& table) {
+    options levels = asked;
+    levels.level = asked.objective == objective::bytes ? asked.level : -1;
     if (table.on().is_flat() || asked.objective == objective::paper || asked.method == method::linearized) {
-        return placement_for(graph, asked, may_be, table);
+        return placement_for(graph, levels, may_be, table);
     }
     options flat = asked;
     flat.level = -1;
@@ -117,7 +119,6 @@ EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const 
     table.price_flat(true);
     const placed_graph near = placement_for(graph, flat, may_be, table);
     table.price_flat(false);
-    options levels = asked;
     levels.effort /= effort_of_levels;
     return placement_for(graph, levels, may_be, table, {near});
 }

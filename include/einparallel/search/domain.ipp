@@ -173,7 +173,7 @@ public:
 
 private:
     EINPARALLEL_INLINE void keep_cheapest(std::vector<mesh>& orders, const state& of, const std::vector<mesh>& like,
-                                          std::size_t few = 4) const {
+                                          std::size_t few = 8) const {
         if (!table_->on().is_flat() && orders.size() > few) {
             costs_compared += orders.size();
             state tried = of;

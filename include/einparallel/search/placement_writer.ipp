@@ -164,7 +164,9 @@ private:
         for (std::size_t number = before; number < of.vectors.size(); ++number) {
             placements_of(variable, natural(number), few_states, like, made);
         }
-        if (made.empty()) {
+        if (made.empty() && of.vectors.empty()) {
+            made = of.states;  // a master feeds workers: whole states, of no vector
+        } else if (made.empty()) {
             placements_of(variable, natural(0), few_states, like, made);
         }
         return add_best(variable, made) || fresh;
