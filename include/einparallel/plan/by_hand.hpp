@@ -97,7 +97,8 @@ inline namespace EINPARALLEL_WAY {
 
 /// The plan in which every vertex is cut as `rule` (or hand_cuts) says. It is a value like every plan, with its cost,
 /// bytes and seconds, and it runs. A rule may leave ranks idle. options.objective and options.algorithm do not change
-/// the cuts; they only decide which tensors travel or are gathered.
+/// the cuts; they only decide which tensors travel or are gathered, and on a machine with levels also in which order
+/// the axes lie on these.
 ///
 /// The cut that a vertex's operands have (from_operands): each label takes its parts from the first operand that is cut
 /// along it, in the order of operands and dimensions. Operands that are inputs do not count. A label stays whole where

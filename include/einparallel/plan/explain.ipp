@@ -60,7 +60,7 @@ EINPARALLEL_SELDOM std::vector<int> sizes_that_cut(const rank_groups& groups, in
 }
 
 /// The partition vector as text: `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one
-/// rank. On a machine with levels, `i:2 | k:4` where the parts of k lie in one group, and `i:2|4` where groups have
+/// rank. On a machine with levels, `i:2 | k:4` where the parts of k lie in one group, and `i:2 | i:4` where groups have
 /// four of the parts of i.
 EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each, const rank_groups& groups) {
     std::string written;
@@ -70,7 +70,7 @@ EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each, const 
         std::string parts;
         int left = axis.parts;
         for (const int size : sizes_that_cut(groups, ranks, ranks * axis.parts)) {
-            parts = sentence({"|", size / ranks, parts});
+            parts = sentence({" | ", label_text(each, axis.label), ":", size / ranks, parts});
             left /= size / ranks;
             ranks = size;
         }

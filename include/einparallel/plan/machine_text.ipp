@@ -36,10 +36,11 @@ EINPARALLEL_SELDOM std::string machine_text(const machine& shown) {
                 ranks += run.count > 0 ? sentence({ranks.empty() ? "" : ", ", run.count, " x ", run.ranks}) : "";
             }
         }
-        const std::string at_once = number > 0 ? ", " + three_digits(each.transfers) + " at once" : "";
+        const std::string at_once = number > 0 ? ", " + three_digits(each.transfers) + " at once out of a group" : "";
         written += sentence({ranks, " ranks: ", duration_text(each.seconds_per_message), " per message, ",
                              rate_text(each.seconds_per_byte, "B"), at_once, "; "});
     }
+    written += shown.node_of_rank.empty() ? "" : "ranks in the order of node_of_rank; ";
     return written + rate_text(shown.seconds_per_flop, "flop") + ", " + three_digits(shown.operations_per_touch) +
            " flop in the time of a copied element, " + three_digits(100 * shown.exposed) +
            "% of the shorter of arithmetic and transfer exposed";

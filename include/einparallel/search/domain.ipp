@@ -152,9 +152,14 @@ public:
         return task_of(*einsum_, made, may_be_.wanted, asked, table_->on(), seen_.lasting);
     }
 
-    /// A state that another search has found, with what it costs here.
-    EINPARALLEL_INLINE state priced(state found) const {
-        found.cost = table_->on().is_flat() || asked_->objective == objective::paper ? found.cost : cost_of(found);
+    /// A state that another search has found, perhaps for ranks that are all alike, with what it costs here.
+    EINPARALLEL_INLINE state priced(state found) {
+        if (!table_->on().is_flat() && asked_->objective != objective::paper) {
+            found.cost = cost_of(found);
+            if (found.feed.slices == 0) {
+                put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
+            }
+        }
         return found;
     }
 

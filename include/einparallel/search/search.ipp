@@ -102,8 +102,9 @@ private:
     EINPARALLEL_INLINE void add(const placed_graph& known) {
         std::vector<state> made;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-            made.push_back(known.states[factors_.vertex_of(variable)]);
-            factors_.states_of(variable).add(made.back());
+            domain& of = factors_.states_of(variable);
+            made.push_back(of.priced(known.states[factors_.vertex_of(variable)]));
+            of.add(made.back());
         }
         consider(made);
     }
