@@ -57,7 +57,12 @@ TEST_CASE("running sums along a cut label hand on a row a round, wherever ranks 
     machines[1].levels = {{{1, 1e-6, 1e-10, 1, {}}, {0, 2e-6, 1e-10, 1, {}}}};
     machines[1].node_of_rank = backwards;
     machines[2].levels = machines[1].levels;
-    machines[2].levels[0].uneven = {{{ranks / 2, 2}, {ranks % 2, 1}}};
+    std::size_t runs = 0;
+    for (const ep::group_run& nodes : {ep::group_run{ranks / 2, 2}, ep::group_run{ranks % 2, 1}}) {
+        if (nodes.count > 0) {
+            machines[2].levels[0].uneven[runs++] = nodes;
+        }
+    }
     machines[2].node_of_rank = turns;
     for (const index length : {index(0), index(1), index(ranks - 1), index(3 * ranks + 1)}) {
         ep::array<double, 2> x({length, 5}), sums({length, 5}), products({length, 5});
