@@ -4,9 +4,12 @@
 #include "best_grid.hpp"
 #include "ccsd.hpp"
 #include "classifier.hpp"
+#include "corner.hpp"
 #include "llama.hpp"
 #include "matrix_chain.hpp"
 #include "mp2.hpp"
+#include "response.hpp"
+#include "tucker.hpp"
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/notation/error.hpp>
@@ -39,6 +42,9 @@ const std::vector<sized_graph>& graph_kinds() {
         {"mp2", {20, 100}},                                       // occupied, virtual orbitals
         {"df-mp2", {40, 260, 300, 1000}},                         // besides: basis, auxiliary functions
         {"ccsd", {20, 100}},                                      // occupied, virtual orbitals
+        {"tucker", {1200, 1000, 800, 96}},                        // dimensions of the data, rank of the factors
+        {"response", {16, 12, 40, 1000, 6, 1500}},  // points, occupied and empty bands, waves, frequencies, grid
+        {"corner", {256, 16}},                      // bonds of the environment and of the lattice
     };
     return known;
 }
@@ -105,6 +111,15 @@ outputs record(const sized_graph& asked) {
         return {made.loss.node(), made.dW1.node(), made.dW2.node()};
     } else if (kind == "mp2") {
         return {build_mp2({n[0], n[1]}, inputs).E.node()};
+    } else if (kind == "tucker") {
+        const auto made = build_tucker({n[0], n[1], n[2], n[3]}, inputs);
+        return {made.Gu.node(), made.Gv.node(), made.Gw.node(), made.core.node(), made.norm.node()};
+    } else if (kind == "response") {
+        const auto made = build_response({n[0], n[1], n[2], n[3], n[4], n[5]}, inputs);
+        return {made.Q.node(), made.S.node()};
+    } else if (kind == "corner") {
+        const auto made = build_corner({n[0], n[1]}, inputs);
+        return {made.corner_new.node(), made.edge_new.node(), made.density.node(), made.norm.node()};
     } else if (kind == "df-mp2") {
         return {build_df_mp2({n[0], n[1], n[2], n[3]}, inputs).E.node()};
     } else {

@@ -89,8 +89,7 @@ EINPARALLEL_INLINE placed_graph placement_for(const einsum_graph& graph, const o
                                               const std::vector<placed_graph>& near = {}) {
     placement_search search(graph, asked, may_be, table);
     if (!near.empty()) {
-        constexpr std::size_t first = 8;  // beside the one that is known
-        return search.run(asked.effort, near, first);
+        return search.run(asked.effort, near);
     }
     if (asked.method == method::linearized) {
         return search.run_along_paths();

@@ -40,15 +40,13 @@ public:
 
     /// The best placement found; the `known` ones compete too. `effort` limits how many table entries and states are
     /// looked at.
-    /// @param first  number of partition vectors with which every vertex begins
-    EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {},
-                                        std::size_t first = first_states) {
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort, const std::vector<placed_graph>& known = {}) {
         // Under the paper's objective states are only cuts, and moves have closed forms: twice as many take as long.
         const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
         effort = asked_.objective == objective::paper ? 2 * half : effort;
         const bool has_others = any_in(factors_.domains(), &domain::may_have_others);
         let_in_others(!has_others);
-        start(first);
+        start();
         for (const placed_graph& each : known) {
             add(each);
         }
@@ -71,7 +69,7 @@ public:
     /// Chooses one partition vector per vertex by the paper's linearisation (linearize.ipp).
     EINPARALLEL_INLINE placed_graph run_along_paths() {
         constexpr std::size_t vectors = 512;
-        start(first_states);
+        start();
         for (domain& each : factors_.domains()) {
             each.grow(vectors);
         }
@@ -218,14 +216,14 @@ private:
     }
 
     /// Every domain gets its first states, at least one of them with all sums finished.
-    EINPARALLEL_INLINE void start(std::size_t first) {
+    EINPARALLEL_INLINE void start() {
         const std::vector<int> divisors = divisors_of(handy_number(asked_.processes));
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
             if (!of.states.empty()) {
                 continue;
             }
-            of.grow(asked_.objective == objective::paper ? 8 * first : first);
+            of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
             of.grow_each_number();
             // Cuts that one would try by hand: along one label, and about equally along two.
             const std::size_t labels =
