@@ -18,6 +18,7 @@ namespace einparallel {
 
 EINPARALLEL_SELDOM void trace::prepare(const plan& of, int rank, std::size_t spans) {
     rank_ = rank;
+    lies_as_planned_ = true;
     spans_.reserve(spans);
     vertices_ = detail::list_of(of.vertices(), [&](const planned_vertex& each) {
         return vertex_line{detail::full_name(of, each), each.bytes, each.bytes_again, each.is_input()};
