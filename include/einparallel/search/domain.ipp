@@ -123,7 +123,6 @@ public:
             return true;
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
-        const bool has_levels = !table_->on().is_flat();
         std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, summed.extents.size(), table_->on().groups());
         std::vector<task_cuts> cuts = resting_cuts(summed, of, seen_.rests, true);
         const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
@@ -134,12 +133,10 @@ public:
         for (const task_cuts& cut : cuts) {
             state made = of;
             made.cuts = cut;
-            if (asked_->objective == objective::time && !has_levels) {
-                made.cost = cost_of(made);
-            }
+            made.cost = asked_->objective == objective::time && !has_levels() ? cost_of(made) : made.cost;
             for (const mesh& ranks : orders) {
                 made.ranks = ranks;
-                made.cost = has_levels ? cost_of(made) : made.cost;
+                made.cost = has_levels() ? cost_of(made) : made.cost;
                 put(made, summed);
                 into.push_back(made);
             }
@@ -154,11 +151,9 @@ public:
 
     /// A state that another search has found, perhaps for ranks that are all alike, with what it costs here.
     EINPARALLEL_INLINE state priced(state found) {
-        if (!table_->on().is_flat() && asked_->objective != objective::paper) {
-            found.cost = cost_of(found);
-            if (found.feed.slices == 0) {
-                put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
-            }
+        found.cost = has_levels() ? cost_of(found) : found.cost;
+        if (has_levels() && found.feed.slices == 0) {
+            put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
         }
         return found;
     }
@@ -177,9 +172,12 @@ public:
     }
 
 private:
+    /// True where the order of axes decides what a vertex costs.
+    bool has_levels() const { return !table_->on().is_flat() && asked_->objective != objective::paper; }
+
     EINPARALLEL_INLINE void keep_cheapest(std::vector<mesh>& orders, const state& of, const std::vector<mesh>& like,
                                           std::size_t few = 8) const {
-        if (!table_->on().is_flat() && orders.size() > few) {
+        if (has_levels() && orders.size() > few) {
             costs_compared += orders.size();
             state tried = of;
             orders = cheapest_orders(std::move(orders), of.ranks, like, few, [&](const mesh& ranks) {
@@ -190,8 +188,7 @@ private:
     }
 
     EINPARALLEL_INLINE void add_next(cheapest_partitions& from, std::size_t count) {
-        const std::size_t before = vectors.size();
-        while (vectors.size() < before + count) {
+        for (const std::size_t end = vectors.size() + count; vectors.size() < end;) {
             const std::optional<partition_candidate> next = from.next();
             if (!next) {
                 return;
@@ -231,7 +228,6 @@ private:
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
         made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
         made.cuts.output = made.sums.output ? 0 : made.cuts.output;
-        const bool has_levels = !table_->on().is_flat() && asked_->objective != objective::paper;
         add_fed(made, summed, next.least);
         if (may_be_.wanted == algorithm::master_worker) {
             return;
@@ -243,9 +239,9 @@ private:
         }
         put(made, summed);
         listed_vector& listed =
-            vectors.emplace_back(listed_vector{made, has_levels ? usual_.least_of(next) : made.cost, is_paper});
+            vectors.emplace_back(listed_vector{made, has_levels() ? usual_.least_of(next) : made.cost, is_paper});
         state other = made;
-        for (task_cuts& cuts : asked_->objective == objective::time && !has_levels
+        for (task_cuts& cuts : asked_->objective == objective::time && !has_levels()
                                    ? resting_cuts(summed, made, seen_.rests, true)
                                    : std::vector<task_cuts>{}) {
             other.cuts = std::move(cuts);
@@ -255,11 +251,10 @@ private:
         // state of the maker and of its reader at once, which no look at one vertex finds.
         constexpr std::size_t most = 64;
         if (vectors.size() <= most || is_paper || !made.sums.none()) {
-            std::vector<mesh> orders;
-            if (has_levels) {
-                orders = axis_orders(*einsum_, made.ranks, summed.extents.size(), table_->on().groups());
-                keep_cheapest(orders, made, {}, 1);
-            }
+            std::vector<mesh> orders =
+                has_levels() ? axis_orders(*einsum_, made.ranks, summed.extents.size(), table_->on().groups())
+                             : std::vector<mesh>();
+            keep_cheapest(orders, made, {}, 1);
             add(made);
             for (mesh& ranks : orders) {
                 made.ranks = std::move(ranks);
@@ -321,8 +316,8 @@ private:
                     : place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand]));
             const std::vector<label_id>& labels = summed.form.operands[operand];
             if (seen_.shares[operand] && seen_.lasting.may_hold(operand) && sharers(labels, made.ranks) > 1) {
-                const std::vector<index> bounds = bounds_of(labels, summed.extents);
-                const distribution blocks(bounds, made.ranks, labels, made.cuts.operands[operand]);
+                const distribution blocks(bounds_of(labels, summed.extents), made.ranks, labels,
+                                          made.cuts.operands[operand]);
                 const double covered = covered_elements(labels, summed.extents, made.ranks);
                 at = table_->gathered(at, blocks, gathered_beyond(blocks, covered, table_->on(), asked_->level));
             }
