@@ -8,6 +8,7 @@
 #include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -15,15 +16,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// How the pieces of a tensor go round: to all ranks and back as sums, stage by stage; or in a plain ring while ranks
 /// compute, as pieces of an operand or as chunks of the output.
 enum class round_way : std::uint8_t { by_stages, pieces, chunks };
-
-/// Calls visit(ring) for each ring of a tensor, with its ranks in order.
-void for_each_ring(const distribution& resting, const rank_groups& groups, auto visit) {
-    for (int rank = 0; rank < resting.holders(); ++rank) {
-        if (resting.replica_number(rank) == 0) {
-            visit(ring_of(resting, rank, groups));
-        }
-    }
-}
 
 /// Elements that leave groups of a level while a piece of every owner goes up or down a binomial tree over a ring.
 EINPARALLEL_INLINE double tree_crossings(const distribution& resting, const std::vector<int>& ring,

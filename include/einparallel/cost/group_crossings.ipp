@@ -19,7 +19,7 @@ public:
     EINPARALLEL_INLINE crossing_count(const rank_groups& groups, int ranks)
         : groups_(groups), ranks_(std::size_t(ranks) * groups.levels()), sent_(groups.levels()), received_(sent_) {}
 
-    /// A message of this many elements; with `scale` messages like it are on their way.
+    /// A message of this many elements.
     EINPARALLEL_INLINE void add(int from, int to, double elements, traffic& into) {
         for (std::size_t level = 0; level < groups_.levels(); ++level) {
             if (groups_.group(level, from) == groups_.group(level, to)) {

@@ -193,6 +193,19 @@ struct ring_shape {
 /// The ranks that share the block of `rank`, in the order in which their ring passes them.
 EINPARALLEL_INLINE std::vector<int> ring_of(const distribution& resting, int rank, const rank_groups& groups);
 
+namespace EINPARALLEL_DETAIL {
+
+/// Calls visit(ring) for each ring of a tensor, with its ranks in order.
+void for_each_ring(const distribution& resting, const rank_groups& groups, auto visit) {
+    for (int rank = 0; rank < resting.holders(); ++rank) {
+        if (resting.replica_number(rank) == 0) {
+            visit(ring_of(resting, rank, groups));
+        }
+    }
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
 /// The shape of one ring, whose ranks are in its order. `leaving` is not set.
 EINPARALLEL_INLINE ring_shape shape_of_ring(const std::vector<int>& ring, const rank_groups& groups);
 

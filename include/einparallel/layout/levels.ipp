@@ -140,11 +140,7 @@ EINPARALLEL_INLINE ring_shape shape_of_rings(const distribution& resting, const 
     }
     int count = 0;
     std::vector<std::vector<double>> leaving(groups.levels());  // by level and group: rings that leave it
-    for (int rank = 0; rank < resting.holders(); ++rank) {
-        if (resting.replica_number(rank) != 0) {
-            continue;
-        }
-        const std::vector<int> ring = ring_of(resting, rank, groups);
+    detail::for_each_ring(resting, groups, [&](const std::vector<int>& ring) {
         const ring_shape one = shape_of_ring(ring, groups);
         if (count++ == 0) {
             made.stages = one.stages;
@@ -169,7 +165,7 @@ EINPARALLEL_INLINE ring_shape shape_of_rings(const distribution& resting, const 
             made.plain[level] += plain;
             made.staged[level] += one.is_mixed ? plain : std::max(met - 1, 0);
         }
-    }
+    });
     for (std::size_t level = 0; level < groups.levels(); ++level) {
         made.plain[level] /= count;
         made.staged[level] /= count;
