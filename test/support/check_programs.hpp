@@ -91,12 +91,15 @@ inline std::string check_programs(std::span<const program> of_ranks, const forms
         const program& mine = of_ranks[position];
         const int rank = static_cast<int>(position);
         std::size_t next_phase = 0;
+        std::size_t next_messages = 0;
         for (const step& each : mine.steps) {
             const std::string where = "rank " + std::to_string(rank) + ", phase " + std::to_string(each.phase) + ": ";
-            if (each.phase < next_phase) {
+            const bool has_messages = !each.sends.empty() || !each.receives.empty();
+            if (each.phase < next_phase || (has_messages && each.phase < next_messages)) {
                 return where + "phases do not ascend";
             }
-            next_phase = each.phase + 1;
+            next_phase = each.phase;
+            next_messages = has_messages ? each.phase + 1 : next_messages;
             const std::string broken = check_step(mine, each, form_of);
             if (!broken.empty()) {
                 return where + broken;

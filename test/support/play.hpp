@@ -223,6 +223,87 @@ private:
     std::vector<double*> starts_;
 };
 
+/// Storage of one rank. Moves take effect as late as they may, one after the other.
+class played_storage {
+public:
+    explicit played_storage(const program& of_rank) : of_rank_(&of_rank) {
+        for (const stored_tensor& each : of_rank.stored) {
+            tensors_.emplace_back(static_cast<std::size_t>(each.region.size()),
+                                  std::numeric_limits<double>::quiet_NaN());
+        }
+    }
+
+    /// Begins the moves of the step at a position.
+    void begin(std::size_t position, played_memory& memory) {
+        for (const page_move& each : of_rank_->steps[position].pages) {
+            const box& region = (*of_rank_)[each.buffer].region;
+            waiting_.push_back({each, position + each.until, {}});
+            if (each.evicts) {
+                waiting_.back().elements = memory.pack(each.buffer, region);
+            } else {
+                memory.poison(each.buffer, region);
+            }
+        }
+    }
+
+    /// Ends the moves that are due with the step at a position, and those before them.
+    void end(std::size_t position, played_memory& memory, const std::vector<played_vertex>& vertices) {
+        while (std::ranges::any_of(waiting_, [&](const move& each) { return each.due <= position; })) {
+            carry_out(waiting_.front(), memory, vertices);
+            waiting_.pop_front();
+        }
+    }
+
+    [[nodiscard]] const std::vector<double>& tensor(std::size_t stored) const { return tensors_[stored]; }
+    std::size_t bytes = 0;
+
+private:
+    struct move {
+        page_move of;
+        std::size_t due = 0;
+        std::vector<double> elements{};
+    };
+
+    void carry_out(const move& each, played_memory& memory, const std::vector<played_vertex>& vertices) {
+        const stored_tensor& stored = of_rank_->stored[each.of.stored];
+        const box& region = (*of_rank_)[each.of.buffer].region;
+        bytes += (*of_rank_)[each.of.buffer].bytes();
+        std::vector<double> elements(static_cast<std::size_t>(region.size()));
+        std::vector<double>& kept = tensors_[each.of.stored];
+        std::size_t next = 0;
+        const std::vector<index> strides = dense_strides(stored.region);
+        const auto place = [&](const std::vector<index>& point) -> double& {
+            index at = 0;
+            for (std::size_t side = 0; side < point.size(); ++side) {
+                at += (point[side] - stored.region.sides[side].begin) * strides[side];
+            }
+            return kept.at(static_cast<std::size_t>(at));
+        };
+        if (each.of.evicts) {
+            elements = memory.pack(each.of.buffer, region);
+            if (stored.input != stored_tensor::no_vertex) {
+                throw std::logic_error("an input is written");
+            }
+            if (!std::ranges::equal(elements, each.elements,
+                                    [](double x, double y) { return x == y || (x != x && y != y); })) {
+                throw std::logic_error("an eviction whose elements changed on the way");
+            }
+            for_each_point(region, [&](const std::vector<index>& point) { place(point) = elements[next++]; });
+            return;
+        }
+        if (stored.input != stored_tensor::no_vertex) {
+            vertices[stored.input].read(region, elements.data());
+        } else {
+            for_each_point(region, [&](const std::vector<index>& point) { elements[next++] = place(point); });
+        }
+        memory.unpack(each.of.buffer, region, elements);
+    }
+
+    const program* of_rank_;
+    std::vector<std::vector<double>> tensors_{};
+    std::deque<move> waiting_{};
+};
+
 /// Runs one contraction in the memory of a rank.
 inline void play_contraction(played_memory& memory, const contraction& call, const played_vertex& of,
                              const detail::accesses& touched) {
@@ -273,13 +354,16 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
                                        bool in_arena = false, int runs = 1) {
     const std::size_t ranks = of_ranks.size();
     std::vector<played_memory> memories;
+    std::vector<played_storage> storages;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         memories.emplace_back(of_ranks[rank], in_arena);
+        storages.emplace_back(of_ranks[rank]);
     }
     std::vector<std::size_t> next(ranks, 0);
     std::vector<bool> working(ranks, false);                              // begun, but not complete
     std::map<std::pair<int, int>, std::deque<std::vector<double>>> mail;  // (from, to), in order
     const auto begin = [&](std::size_t rank, const step& now) {
+        storages[rank].begin(next[rank], memories[rank]);
         for (const message& received : now.receives) {
             memories[rank].poison(received.buffer, received.region);
         }
@@ -311,6 +395,7 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
             memories[rank].unpack(received.buffer, received.region, letters.front());
             letters.pop_front();
         }
+        storages[rank].end(next[rank], memories[rank], vertices);
         return true;
     };
     std::mt19937 random(static_cast<unsigned>(ranks));

@@ -144,12 +144,19 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
             lifetime& life = alive[std::size_t(buffer)];
             life.kept = life.kept || (life.named && of_rank.steps[life.last].once != each.once);
             life.first = life.named ? life.first : position;
-            life.last = position;
+            life.last = std::max(life.last, position);
             life.named = true;
             life.writers += is_written ? 1 : 0;
             life.written = is_written ? position : life.written;
             ++life.touches;
         });
+        for (const page_move& moved : each.pages) {
+            lifetime& life = alive[std::size_t(moved.buffer)];
+            life.last = std::max(life.last, position + moved.until);
+            if (const std::size_t input = of_rank.stored[moved.stored].input; input != stored_tensor::no_vertex) {
+                life.input = input;
+            }
+        }
         for (const action& done : each.work) {
             if (const auto* read = std::get_if<read_source>(&done)) {
                 alive[std::size_t(read->into)].input = read->vertex;

@@ -92,6 +92,29 @@ struct read_source {
     buffer_id into = no_buffer;
 };
 
+/// A tensor of one rank, or a part of one, that rests in storage, dense and row-major. An input stays with its source.
+/// Other tensors lie in a file of the run, or behind a device in memory of the host.
+struct stored_tensor {
+    static constexpr std::size_t no_vertex = std::size_t(-1);
+
+    box region{};
+    std::size_t element_bytes = 0;
+    std::size_t input = no_vertex;  ///< the input that its source reads, which nothing is written to; else no_vertex
+    std::size_t output = no_vertex;  ///< the output of the plan whose file it is; else no_vertex
+
+    [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
+};
+
+/// Loads the elements of a buffer from storage, or evicts them to it. It begins with its step, after all moves of
+/// earlier steps and those before it in the list, and is complete at the end of the step `until` positions later.
+/// Until then no work touches the buffer.
+struct page_move {
+    buffer_id buffer = no_buffer;
+    std::size_t stored = 0;  ///< position in program::stored
+    bool evicts = false;
+    std::size_t until = 0;
+};
+
 /// The labels of a call's only operand where they differ from those of its vertex's form. There are two cases: the rows
 /// of a softmax, which replaces the division by the rows' sums (schedule/fused.hpp), and a row of running sums that a
 /// rank sends to another, which has the output's order of labels.
@@ -150,18 +173,20 @@ using action = std::variant<read_source, contraction, local_move>;
 
 /// One step: all receives and sends are started, the work runs while they are in flight, then all of them are
 /// completed. The work never touches the elements that the step receives, and never writes those that it sends. Phases
-/// are numbered alike on all ranks; a rank with nothing to do in a phase has no step for it. The send and the receive
+/// are numbered alike on all ranks; a rank with nothing to do in a phase has no step for it. One step of a phase has
+/// messages; more steps of it may work, or move elements to and from storage. The send and the receive
 /// of a message belong to the same phase, so ranks that run their programs in order cannot deadlock.
 struct step {
     std::size_t phase = 0;
     std::vector<message> receives{};
     std::vector<message> sends{};
     std::vector<action> work{};
+    std::vector<page_move> pages{};  ///< to and from storage
     std::size_t vertex = 0;  ///< the vertex that the step computes, or whose operands it brings
     bool once = false;       ///< later runs leave it out and reuse what it wrote; equal in all steps of a phase
 
     /// True where the step has nothing to do.
-    [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty(); }
+    [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty() && pages.empty(); }
 
     /// Add a message, or a move within this rank, unless the region is empty.
     EINPARALLEL_INLINE void send(int peer, buffer_id buffer, const box& region) {
@@ -196,6 +221,7 @@ struct program {
     std::vector<step> steps;
     std::vector<buffer_id> results;         ///< for each output of the plan: the buffer of this rank's block
     std::vector<called_vertex> vertices{};  ///< by number in the plan; named where the program is to run
+    std::vector<stored_tensor> stored{};    ///< what rests in storage while the program runs
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
@@ -246,6 +272,7 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 
 /// Calls visit(buffer, is_written) for each read and each write of a buffer in a step.
 void for_each_access(const step& each, const auto& visit) {
+    for_each_in(each.pages, [&](const page_move& moved) { visit(moved.buffer, !moved.evicts); });
     for_each_in(each.receives, [&](const message& moved) { visit(moved.buffer, true); });
     for_each_in(each.sends, [&](const message& moved) { visit(moved.buffer, false); });
     for (const action& done : each.work) {
@@ -265,5 +292,8 @@ void for_each_access(const step& each, const auto& visit) {
 
 /// Bytes that the rank sends to others in the first run; with `again`, in each later run.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, bool again = false);
+
+/// Bytes that the rank moves between memory and storage in a run, both ways.
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_paged(const program& of_rank);
 
 }  // namespace einparallel

@@ -113,4 +113,11 @@ EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
     });
 }
 
+EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank) {
+    return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
+        return detail::sum_in(each.pages, std::size_t{0},
+                              [&](const page_move& moved) { return of_rank[moved.buffer].bytes(); });
+    });
+}
+
 }  // namespace einparallel

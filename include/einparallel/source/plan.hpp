@@ -61,6 +61,9 @@
 #include <einparallel/schedule/fused.ipp>
 #include <einparallel/schedule/in_place.ipp>
 #include <einparallel/schedule/packing.ipp>
+#include <einparallel/schedule/paging/paging.ipp>
+#include <einparallel/schedule/paging/residency.ipp>
+#include <einparallel/schedule/paging/tiles.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/recorder.ipp>

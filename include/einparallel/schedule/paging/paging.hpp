@@ -1,0 +1,43 @@
+#pragma once
+// Programs that need more memory than there is: tensors wait in storage between their uses, and calls that need too
+// much at once run in tiles.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <cstddef>
+
+namespace einparallel {
+
+/// Which tensors may wait in storage.
+enum class paged_tensors : std::uint8_t {
+    none,
+    inputs,  ///< inputs are read again from their source, and nothing is written
+    all      ///< other tensors are written to storage, too
+};
+
+namespace EINPARALLEL_DETAIL {
+
+/// What a program with pages must keep to, and what its moves take.
+struct paging_rule {
+    paged_tensors may_page = paged_tensors::all;
+    std::size_t limit = 0;      ///< bytes of memory
+    bool files_outputs = false;  ///< outputs are written to files, and take no memory of their own
+    double seconds_per_flop = 0;
+    double seconds_per_byte = 0;  ///< to or from storage
+};
+
+/// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done; leaves
+/// it as it is where it holds no more than that already. Calls that need too much at once become calls on tiles, in
+/// steps of their own, and the elements of tiles pass through buffers. A tensor between two uses leaves memory where the
+/// limit asks for it. Moves begin as early, and end as late, as memory allows, so that arithmetic hides them. Messages
+/// do not change, so programs of other ranks need not. A program with steps for a first run only is left as it is.
+EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
+
+/// Seconds by which moves to and from storage delay a program, if one move is made after the other and steps take as
+/// long as their arithmetic.
+EINPARALLEL_INLINE double exposed_seconds(const program& of_rank, double seconds_per_flop, double seconds_per_byte);
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel

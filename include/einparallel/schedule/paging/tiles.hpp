@@ -1,0 +1,39 @@
+#pragma once
+// How a call that needs more memory than there is runs in tiles: which labels are cut, in which order the tiles follow
+// each other, and which of its tensors then pass through memory tile by tile.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A call in tiles.
+struct tiling {
+    struct loop {
+        label_id label = no_label;
+        int parts = 1;
+    };
+    std::vector<loop> loops{};     ///< outermost first; empty: the call is not cut
+    std::vector<bool> is_paged{};  ///< by operand, the output last: tiles of it are loaded and evicted
+    double cost = 0;               ///< bytes to and from storage; short runs count as longer ones
+    double bytes = 0;              ///< memory of the call, with a second tile of what changes while it runs
+};
+
+/// What is known of a tensor that a call reads or writes.
+struct tiled_tensor {
+    bool may_page = false;  ///< its elements may stay in storage
+    double whole = 0;       ///< cost of having all of it in memory for this call
+    double beside = 0;      ///< cost that paging it adds elsewhere: it is stored before, or loaded after
+};
+
+/// The cheapest tiling of a call for `bytes` bytes of memory that was found; without loops where there is none. Tiles
+/// take no more memory than they need to be nearly as cheap.
+/// @param known  says what is known of a buffer of the call
+EINPARALLEL_INLINE tiling best_tiling(const program& of_rank, const contraction& call, double bytes,
+                                      function_ref<tiled_tensor(buffer_id)> known);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
