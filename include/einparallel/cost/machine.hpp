@@ -30,6 +30,8 @@ struct machine {
     /// By rank: the number of its node, where ranks do not fill one node after the other. Ranks then fill the levels in
     /// the order of their nodes, and within a node in the order of their own numbers. Empty: as they are numbered.
     numbers_of_ranks node_of_rank{};
+    double seconds_per_stored_byte = 1.0e-9;   ///< to or from the files in which tensors wait (options.paging)
+    double seconds_per_host_byte = 1 / 16.0e9;  ///< between a device and pinned memory of its host, each way
 
     /// Constants for ranks that compute on one NVIDIA H200 each. From its data sheet: 67 Tflop/s of float and of double
     /// in matrix products, 4.8 TB/s of memory (an element of 8 bytes is read and written), PCIe 5 at 64 GB/s each way.
@@ -92,6 +94,8 @@ constexpr void for_each_field(Fields& of, const auto& visit) {
         visit("operations_per_touch", of.operations_per_touch);
         visit("levels", of.levels);
         visit("node_of_rank", of.node_of_rank);
+        visit("seconds_per_stored_byte", of.seconds_per_stored_byte);
+        visit("seconds_per_host_byte", of.seconds_per_host_byte);
     }
 }
 

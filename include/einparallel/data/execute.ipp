@@ -23,6 +23,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Makes the file in which tensors of a run wait, in the folder that ep::scratch named.
+EINPARALLEL_INLINE void open_storage(plan_call& call) {
+    const auto is_scratch = [](const binding& each) { return !each.folder.empty(); };
+    const auto given = find_if_in(call.bound, is_scratch);
+    page_mover& pages = call.moves().pages();
+    require(!call.is_on_device() || call.asked.paging().which == paged_tensors::none,
+            {"run: this plan moves tensors between memory and storage, which runs on devices do not do yet: plan without "
+             "options.paging, or with a larger options.memory_limit"});
+    expect(count_if_in(call.bound, is_scratch) <= 1, "run: two folders are given (ep::scratch)");
+    require(given != call.bound.end() || !pages.needs_folder(),
+            {"run: tensors of this plan wait in storage (options.paging), ", pages.file_bytes(),
+             " bytes on this rank, and no folder is given: plan.run(world, ep::scratch(\"folder\"), …)"});
+    pages.open(given != call.bound.end() ? given->folder : std::string());
+}
+
 /// Does all that can fail on this rank alone, before the ranks agree to start.
 EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_outputs& outputs) {
     const plan& asked = call.asked;
@@ -41,6 +56,7 @@ EINPARALLEL_INLINE void prepare_run(plan_call& call, run_inputs& inputs, run_out
         assert(call.ready->peak_bytes() == 0 || moves.holds(call.ready->peak_bytes()));
         cache.transfers.reserve(moves.messages());
         cache.scratch.grow(cache.space, moves.scratch_bytes());
+        open_storage(call);
         if (call.seen != nullptr) {
             constexpr std::size_t agreements = 2;
             call.seen->prepare(asked, cache.rank, inputs.most_spans() + moves.most_spans() + agreements);
@@ -82,7 +98,7 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     }
     std::string failure = failure_of(cache.doing, [&] { prepare_run(call, inputs, outputs); });
     const double ready = MPI_Wtime();
-    const bool keeps = asked.asked().runs > 1;
+    const bool keeps = asked.asked().runs > 1 && asked.paging().which == paged_tensors::none;
     bool again = false;  // all ranks have what earlier runs have kept
     saying(bound, "still belong to their handle", [&] {
         const bool has_kept = failure.empty() && call.moves().is_kept();
@@ -142,7 +158,7 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     if (seen != nullptr) {
         seen->share(state.control);
     }
-    return {std::move(parts), sent, extra};
+    return {std::move(parts), sent, extra, call.moves().pages().bytes_moved()};
 }
 
 EINPARALLEL_SELDOM bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {

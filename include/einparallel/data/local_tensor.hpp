@@ -119,6 +119,7 @@ struct binding {
     std::shared_ptr<vertex> value;                       ///< for a placeholder: where its elements come from
     std::shared_ptr<const detail::local_tensor> into{};  ///< for an output: where its elements go; else null
     std::shared_ptr<detail::donation> gives{};           ///< for a value that the run may write over; else null
+    std::string folder{};                                ///< for ep::scratch: where tensors may wait; else empty
 
     /// True for an output.
     [[nodiscard]] bool is_output() const { return into != nullptr; }

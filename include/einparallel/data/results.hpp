@@ -42,8 +42,11 @@ public:
     /// Empty: the results of no run.
     results() = default;
     /// For the library's own use.
-    results(std::vector<part> outputs, std::size_t bytes_sent, std::size_t extra_bytes_sent)
-        : outputs_(std::move(outputs)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
+    results(std::vector<part> outputs, std::size_t bytes_sent, std::size_t extra_bytes_sent, std::size_t bytes_paged)
+        : outputs_(std::move(outputs)),
+          bytes_sent_(bytes_sent),
+          extra_bytes_sent_(extra_bytes_sent),
+          bytes_paged_(bytes_paged) {}
 
     /// The output that `made` stands for. Local.
     /// @throws error where the plan was made for other outputs
@@ -86,6 +89,9 @@ public:
     /// reads, and outputs into the memory that ep::into gave.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
 
+    /// Bytes of elements that this rank moved between memory and files, as many as plan.bytes_paged(rank) predicts.
+    [[nodiscard]] std::size_t bytes_paged() const { return bytes_paged_; }
+
     /// Does not compile: print one output, results.get(Z).
     template <class Stream>
     friend detail::printed_results<Stream> operator<<(Stream& stream, const results& /*several*/);
@@ -105,6 +111,7 @@ private:
     std::vector<part> outputs_;
     std::size_t bytes_sent_ = 0;
     std::size_t extra_bytes_sent_ = 0;
+    std::size_t bytes_paged_ = 0;
 };
 
 }  // namespace einparallel

@@ -46,6 +46,9 @@ struct plan_call {
 
     /// A run that failed keeps nothing for later runs.
     ~plan_call() {
+        if (ready != nullptr) {
+            moves().pages().close();
+        }
         if (ready != nullptr && !moves().is_kept()) {
             moves().forget();
         }
@@ -120,7 +123,7 @@ public:
         }
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
             require(
-                is_used_[number] || call_.bound[number].is_output(),
+                is_used_[number] || call_.bound[number].is_output() || !call_.bound[number].folder.empty(),
                 {"run: a value is bound to ", name_of(call_.bound[number]), ", which is no placeholder of this plan"});
         }
     }

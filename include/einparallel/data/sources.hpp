@@ -215,6 +215,17 @@ template <class T, std::size_t Rank>
 template <class... Arguments>
 detail::other_than_target<Arguments...> into(const Arguments&... /*arguments*/);
 
+/// The folder in which tensors of a run may wait (options.paging): plan.run(world, ep::scratch("/local/disk"), …). Each
+/// rank makes one file there, which only it can read and which is gone when the run ends, also where the process dies.
+/// The room for it is kept on the disk before the first kernel runs. Ranks may give different folders.
+/// @throws error where the folder has no name
+inline binding scratch(std::string folder) {
+    detail::expect(!folder.empty(), "scratch: the folder has no name");
+    binding made;
+    made.folder = std::move(folder);
+    return made;
+}
+
 }  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

@@ -49,19 +49,29 @@ class function_source final : public source {
 public:
     using reader = std::function<void(const box& region, void* destination)>;
 
-    explicit function_source(std::string description, reader read = nullptr, std::string number = {})
-        : description_(std::move(description)), read_(std::move(read)), number_(std::move(number)) {}
+    /// @param stream  for elements in a file: reads them, and they need not be held in the system's cache
+    explicit function_source(std::string description, reader read = nullptr, std::string number = {},
+                             reader stream = nullptr)
+        : description_(std::move(description)),
+          read_(std::move(read)),
+          stream_(std::move(stream)),
+          number_(std::move(number)) {}
 
     [[nodiscard]] source_kind kind() const override {
         return read_ == nullptr ? source_kind::placeholder : source_kind::everywhere;
     }
     void read(const box& region, void* destination) const override { read_(region, destination); }
+    [[nodiscard]] bool is_in_file() const override { return stream_ != nullptr; }
+    void stream(const box& region, void* destination) const override {
+        (stream_ != nullptr ? stream_ : read_)(region, destination);
+    }
     [[nodiscard]] std::string description() const override { return description_; }
     [[nodiscard]] std::string number() const override { return number_; }
 
 private:
     std::string description_;
     reader read_;
+    reader stream_;
     std::string number_;
 };
 

@@ -55,7 +55,9 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, e
         const npy_file file(path);
         file.require(element, rank);
         const auto read = [file](const box& region, void* destination) { file.read_box(region, destination); };
-        return input_vertex(file.shape(), element, std::make_shared<function_source>(path, read));
+        const auto stream = [file](const box& region, void* into) { file.read_box(region, into, true); };
+        return input_vertex(file.shape(), element,
+                            std::make_shared<function_source>(path, read, std::string(), stream));
     } catch (const std::exception& failed) {
         return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }
@@ -74,7 +76,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> safetensors_vertex(const std::string&
         const auto read = [file, name, shape](const box& region, void* destination) {
             file.read_box(name, shape, region, destination);
         };
-        return input_vertex(shape, element, std::make_shared<function_source>(name, read));
+        const auto stream = [file, name, shape](const box& region, void* into) {
+            file.read_box(name, shape, region, into, true);
+        };
+        return input_vertex(shape, element, std::make_shared<function_source>(name, read, std::string(), stream));
     } catch (const std::exception& failed) {
         return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }

@@ -36,6 +36,11 @@ public:
     /// throw.
     virtual void read(const box& region, void* destination) const = 0;
 
+    /// True where read() reads a file and calls no code of the application. Other threads may then call it.
+    [[nodiscard]] virtual bool is_in_file() const { return false; }
+    /// Like read(), for elements that are not wanted again soon: the system need not hold them in its cache.
+    virtual void stream(const box& region, void* destination) const { read(region, destination); }
+
     /// The address of the elements of `region` where they already lie in memory; null where they have to be copied.
     /// They are used in place and never written. Sets `strides`, in elements, none of them negative; empty: the
     /// elements are dense and row-major.

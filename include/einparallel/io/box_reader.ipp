@@ -1,5 +1,7 @@
 #pragma once
-// Reads any box of an array that lies dense in a file, in C or in Fortran order, with few system calls.
+// Reads any box of an array that lies dense in a file, in C or in Fortran order, with few system calls; writes boxes.
+
+#include <einparallel/io/box_reader.hpp>
 
 #include <einparallel/io/file.hpp>
 #include <einparallel/kernel/copy.hpp>
@@ -32,10 +34,14 @@ EINPARALLEL_SELDOM void require_tensor(std::initializer_list<word> who, element_
 EINPARALLEL_INLINE class box_reader {
 public:
     /// `bounds`: the extents of the array. `region` lies inside them. `data_offset`: the byte of the file where its
-    /// first element begins.
-    box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
-               const std::vector<index>& bounds, bool fortran_order, const box& region)
-        : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order) {
+    /// first element begins. With `drops` the system need not hold what was read in its cache.
+    box_reader(const open_file& file, std::uint64_t data_offset, std::size_t element_bytes,
+               const std::vector<index>& bounds, bool fortran_order, const box& region, bool drops = false)
+        : file_(file),
+          data_offset_(data_offset),
+          bytes_(index(element_bytes)),
+          turned_(fortran_order),
+          drops_(drops) {
         // Dimensions of extent 1 are left out: a file may have any number of them. There are fewer than 64 others.
         for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
             if (bounds[dimension] != 1) {
@@ -102,7 +108,7 @@ private:
             if (stretch != nullptr) {
                 std::memcpy(destination, stretch + first * bytes_, std::size_t(run * bytes_));
             } else {
-                file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
+                read_bytes(destination, bytes_of(run), data_offset_ + bytes_of(first));
             }
             return destination + run * bytes_;
         }
@@ -118,7 +124,7 @@ private:
             const std::byte* from = stretch;
             if (together > 1) {
                 sieve_.resize(bytes_of((steps - 1) * file_strides_[dimension] + span));
-                file_.read(sieve_.data(), sieve_.size(), data_offset_ + bytes_of(here));
+                read_bytes(sieve_.data(), sieve_.size(), data_offset_ + bytes_of(here));
                 from = sieve_.data();
                 here = 0;
             }
@@ -163,10 +169,18 @@ private:
 
     std::size_t bytes_of(index elements) const { return std::size_t(elements * bytes_); }
 
-    const input_file& file_;
+    void read_bytes(void* destination, std::uint64_t bytes, std::uint64_t offset) const {
+        file_.read(destination, bytes, offset);
+        if (drops_ && bytes >= std::uint64_t(short_bytes)) {
+            file_.drop(bytes, offset);
+        }
+    }
+
+    const open_file& file_;
     std::uint64_t data_offset_;
     index bytes_;
     bool turned_;
+    bool drops_;
     std::vector<index> bounds_;
     sides region_;
     std::vector<index> file_strides_;
@@ -175,5 +189,41 @@ private:
     std::vector<std::byte> sieve_;
     std::vector<std::byte> staging_;
 };
+
+EINPARALLEL_SELDOM void read_box(const array_in_file& from, box region, void* into) {
+    if (region.empty()) {
+        return;
+    }
+    for (std::size_t side = 0; side < region.rank(); ++side) {
+        region.sides[side].begin -= from.whole.sides[side].begin;
+        region.sides[side].end -= from.whole.sides[side].begin;
+    }
+    box_reader(from.file, from.offset, from.element_bytes, extents_of(from.whole), false, region).read(into);
+}
+
+EINPARALLEL_SELDOM void write_box(const array_in_file& into, const box& region, const void* from) {
+    if (region.empty()) {
+        return;
+    }
+    // The last dimensions that are written whole, with the one before them, are one run in the file.
+    std::vector<interval> rows = region.sides;
+    index run = 1;
+    for (std::size_t side = rows.size(); side-- > 0;) {
+        run *= rows[side].size();
+        const bool is_whole = rows[side] == into.whole.sides[side];
+        rows[side].end = rows[side].begin + 1;
+        if (!is_whole) {
+            break;
+        }
+    }
+    const std::vector<index> strides = dense_strides(into.whole);
+    const std::uint64_t bytes = std::uint64_t(run) * into.element_bytes;
+    const auto* next = static_cast<const std::byte*>(from);
+    for_each_tile(rows, std::vector<index>(rows.size(), 1), [&](const std::vector<interval>& first) {
+        const index at = offset_of({first}, into.whole, strides);
+        into.file.write(next, bytes, into.offset + std::uint64_t(at) * into.element_bytes);
+        next += bytes;
+    });
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include <cerrno>
+#include <cstdlib>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +25,50 @@ class open_file : private not_copied {
 public:
     [[nodiscard]] const std::string& path() const { return path_; }
 
+    /// Copies exactly `bytes` bytes that begin at `offset`.
+    /// @throws error where the file ends before, or the system reports a failure
+    EINPARALLEL_INLINE void read(void* destination, std::uint64_t bytes, std::uint64_t offset) const {
+        auto* const first = static_cast<std::byte*>(destination);
+        const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
+            return ::pread(descriptor_, first + at, wanted, off_t(offset + at));
+        });
+        if (done < bytes) {
+            struct stat now {};
+            static_cast<void>(::fstat(descriptor_, &now));
+            require(false, {"'", path_, "' became shorter after it was opened: it has ", std::uint64_t(now.st_size),
+                            " bytes now, and bytes up to ", offset + bytes, " are wanted"});
+        }
+    }
+
+    /// Writes exactly `bytes` bytes from `offset` on. @throws error
+    EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
+        const auto* const first = static_cast<const std::byte*>(data);
+        const std::uint64_t done = move_all(bytes, unwritten, [&](std::uint64_t at, std::size_t given) {
+            return ::pwrite(descriptor_, first + at, given, off_t(offset + at));
+        });
+        if (done < bytes) {
+            errno = EIO;
+            refuse(unwritten);
+        }
+    }
+
+    /// Tells the system that these bytes will not be read again soon: it need not hold them in its cache. Bytes that
+    /// were written begin to go to the disk.
+    EINPARALLEL_INLINE void drop(std::uint64_t bytes, std::uint64_t offset) const {
+#if defined(__linux__) && defined(_GNU_SOURCE)
+        static_cast<void>(::sync_file_range(descriptor_, off64_t(offset), off64_t(bytes), SYNC_FILE_RANGE_WRITE));
+#endif
+        static_cast<void>(::posix_fadvise(descriptor_, off_t(offset), off_t(bytes), POSIX_FADV_DONTNEED));
+    }
+
 protected:
+    /// A file that is open already. @throws error with the text `failure` where `descriptor` is negative
+    EINPARALLEL_INLINE open_file(int descriptor, std::string path, const char* failure)
+        : path_(std::move(path)), descriptor_(descriptor) {
+        if (descriptor_ < 0) {
+            refuse(failure);
+        }
+    }
     /// Opens the file. @throws error with the text `failure` where it cannot be opened
     EINPARALLEL_INLINE open_file(std::string path, int flags, const char* failure)
         : path_(std::move(path)), descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
@@ -59,6 +103,8 @@ protected:
         return done;
     }
 
+    static constexpr const char* unwritten = "cannot be written";
+
     std::string path_;
     int descriptor_;
 };
@@ -77,23 +123,42 @@ public:
     /// Bytes in the file when it was opened.
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
-    /// Copies exactly `bytes` bytes that begin at `offset`.
-    /// @throws error where the file ends before, or the system reports a failure
-    EINPARALLEL_INLINE void read(void* destination, std::uint64_t bytes, std::uint64_t offset) const {
-        auto* const first = static_cast<std::byte*>(destination);
-        const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
-            return ::pread(descriptor_, first + at, wanted, off_t(offset + at));
-        });
-        if (done < bytes) {
-            struct stat now {};
-            static_cast<void>(::fstat(descriptor_, &now));
-            require(false, {"'", path_, "' became shorter after it was opened: it has ", std::uint64_t(now.st_size),
-                            " bytes now, and bytes up to ", offset + bytes, " are wanted"});
+private:
+    std::uint64_t size_ = 0;
+};
+
+/// A file without a name in a folder, for this process alone. It is gone when it is closed, also where the process dies.
+class scratch_file : public open_file {
+public:
+    /// @throws error where no file can be made in the folder
+    EINPARALLEL_INLINE explicit scratch_file(const std::string& folder)
+        : open_file(opened(folder), folder, "cannot hold scratch files") {}
+
+    /// Makes the file `bytes` bytes long, and keeps room for them on the disk.
+    /// @throws error where there is too little room
+    EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const {
+        errno = bytes == 0 ? 0 : ::posix_fallocate(descriptor_, 0, off_t(bytes));
+        if (errno != 0) {
+            refuse(("cannot hold " + std::to_string(bytes) + " bytes of scratch files").c_str());
         }
     }
 
 private:
-    std::uint64_t size_ = 0;
+    static int opened(const std::string& folder) {
+        constexpr int mine = 0600;
+#if defined(O_TMPFILE)
+        if (const int made = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mine); made >= 0) {
+            return made;
+        }
+#endif
+        std::string name = folder + "/einparallel-XXXXXX";
+        const int made = ::mkstemp(name.data());
+        if (made >= 0) {
+            ::unlink(name.c_str());
+            ::fcntl(made, F_SETFD, FD_CLOEXEC);
+        }
+        return made;
+    }
 };
 
 /// Writes a new file, at any position. The old contents of a file of this name are lost.
@@ -117,18 +182,6 @@ public:
 #endif
     }
 
-    /// Writes exactly `bytes` bytes from `offset` on. @throws error
-    EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
-        const auto* const first = static_cast<const std::byte*>(data);
-        const std::uint64_t done = move_all(bytes, unwritten, [&](std::uint64_t at, std::size_t given) {
-            return ::pwrite(descriptor_, first + at, given, off_t(offset + at));
-        });
-        if (done < bytes) {
-            errno = EIO;
-            refuse(unwritten);
-        }
-    }
-
     /// Closes the file. The system may write buffered bytes only now, and find that the disk is full.
     /// @throws error where the system could not write after all
     EINPARALLEL_INLINE void close() {
@@ -136,9 +189,6 @@ public:
             refuse(unwritten);
         }
     }
-
-private:
-    static constexpr const char* unwritten = "cannot be written";
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

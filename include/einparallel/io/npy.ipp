@@ -82,11 +82,12 @@ EINPARALLEL_SELDOM void npy_file::require(element_type type, std::size_t rank) c
     detail::require_tensor({"'", path()}, header_.type, header_.shape.size(), type, rank);
 }
 
-EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination) const {
+EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination, bool drops) const {
     check(region.rank() == header_.shape.size() && contains(whole_box(header_.shape), region),
           {"has shape ", shape_text(), ", and a box outside of it is asked for"});
     if (!region.empty()) {
-        detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region)
+        detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region,
+                           drops)
             .read(destination);
     }
     if (header_.is_swapped) {

@@ -51,10 +51,11 @@ public:
     /// makes them. `region` is a box of a tensor with extents shape(name), or with other `extents` and the same
     /// elements in the same row-major order.
     /// @pre destination has region.size() * type(name).bytes bytes
+    /// @param drops  the elements are not wanted again soon: the system need not hold them in its cache
     /// @throws error where there is no such tensor, the region is no box of it, or reading fails
     ///@{
     EINPARALLEL_INLINE void read_box(const std::string& name, const std::vector<index>& extents, const box& region,
-                                     void* destination) const;
+                                     void* destination, bool drops = false) const;
     void read_box(const std::string& name, const box& region, void* destination) const {
         read_box(name, shape(name), region, destination);
     }

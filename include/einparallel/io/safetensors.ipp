@@ -54,7 +54,7 @@ EINPARALLEL_SELDOM void safetensors_file::require(const std::string& name, eleme
 }
 
 EINPARALLEL_SELDOM void safetensors_file::read_box(const std::string& name, const std::vector<index>& extents,
-                                                   const box& region, void* destination) const {
+                                                   const box& region, void* destination, bool drops) const {
     const detail::safetensors_entry& has = entry(name);
     const index count = whole_box(has.shape).size();
     detail::require(detail::are_of(count, extents), {"'", path_, "': tensor '", name, "' has ", count,
@@ -62,7 +62,7 @@ EINPARALLEL_SELDOM void safetensors_file::read_box(const std::string& name, cons
     detail::require(region.rank() == extents.size() && einparallel::contains(whole_box(extents), region),
                     {"'", path_, "': a box outside of tensor '", name, "' is asked for"});
     if (!region.empty()) {
-        detail::box_reader(*has.file, has.begin, has.type.bytes, extents, false, region).read(destination);
+        detail::box_reader(*has.file, has.begin, has.type.bytes, extents, false, region, drops).read(destination);
     }
 }
 

@@ -8,6 +8,8 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/memory.ipp>
+#include <einparallel/plan/paged_plan.ipp>
+#include <einparallel/plan/paging_order.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/recompute.ipp>
 #include <einparallel/search/partition.hpp>
@@ -142,6 +144,46 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     return best;
 }
 
+/// True where a plan exceeds the limit less, or costs less.
+EINPARALLEL_SELDOM bool is_better(const limited_plan& a, const limited_plan& b) {
+    return a.excess != b.excess ? a.excess < b.excess : better(a.made.objective_cost(), b.made.objective_cost());
+}
+
+/// The cheapest plan found that keeps to the memory limit, where tensors may wait in storage. The plan without a limit
+/// pages what does not fit, in its order and in one that pages less. Plans that keep to the limit with less to page, or
+/// nothing, are found as without pages, with a part of the effort.
+EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const options& asked, paged_tensors which) {
+    options other = asked;
+    other.memory_limit = 0;
+    other.runs = 1;
+    const plan whole = best_plan(graph, other);
+    const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
+    const std::optional<double> bound = asked.runs > 1 ? std::nullopt : whole.lower_bound();
+    const auto with_pages = [&](plan made) {
+        plan_builder::made_for(made, asked, bound);
+        return paged(std::move(made), which, ranks);
+    };
+    limited_plan best = with_pages(whole);
+    paging_order orders(graph, whole, asked.memory_limit);
+    const paging_order::sequence order = orders.best();
+    if (order != orders.given()) {
+        limited_plan found = with_pages(best_plan(orders.graph_of(order), other));
+        best = is_better(found, best) ? std::move(found) : std::move(best);
+    }
+    constexpr double enough = 1.001;
+    constexpr std::size_t part = 8;
+    if (whole.processes() > 1 && best.made.objective_cost() > enough * whole.objective_cost()) {
+        options quick = asked;
+        quick.runs = 1;
+        quick.effort /= part;
+        limited_plan found = plan_within(graph, quick);
+        plan_builder::made_for(found.made, asked, bound);
+        found = found.excess == 0 ? std::move(found) : paged(std::move(found.made), which, ranks);
+        best = is_better(found, best) ? std::move(found) : std::move(best);
+    }
+    return best;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -160,8 +202,22 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
         detail::limited_plan found = plan_of(graph);
         return found.excess > 0 ? detail::computed_again(graph, std::move(found), plan_of) : found;
     };
-    detail::limited_plan found = found_within(asked);
-    while (found.excess > 0) {  // a looser limit may lead the search to a smaller plan
+    detail::limited_plan found;
+    const bool pages = asked.paging && asked.memory_limit > 0;
+    if (pages) {
+        options other = asked;
+        other.memory_limit = 0;
+        found = {detail::best_plan(graph, other)};
+        found.held = detail::most_held(found.made, detail::heaviest_ranks(graph, found.made.processes()));
+        if (found.most() <= asked.memory_limit) {
+            plan_builder::made_for(found.made, asked, found.made.lower_bound());
+        } else {
+            found = detail::plan_with_pages(graph, asked, paged_tensors::all);
+        }
+    } else {
+        found = found_within(asked);
+    }
+    while (found.excess > 0 && !pages) {  // a looser limit may lead the search to a smaller plan
         options looser = asked;
         looser.memory_limit = found.most() - 1;
         detail::limited_plan other = found_within(looser);
@@ -171,6 +227,10 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
         other.excess = std::max(other.most(), asked.memory_limit) - asked.memory_limit;
         plan_builder::made_for(other.made, asked, other.made.lower_bound());
         found = std::move(other);
+    }
+    if (found.excess > 0 && !pages) {
+        detail::limited_plan other = detail::plan_with_pages(graph, asked, paged_tensors::inputs);
+        found = other.excess == 0 ? std::move(other) : std::move(found);
     }
     if (found.excess > 0) {
         detail::refuse(

@@ -8,6 +8,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/schedule/paging/paging.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 
@@ -77,6 +78,16 @@ struct planned_vertex {
     friend bool operator==(const planned_vertex& a, const planned_vertex& b) = default;
 };
 
+/// What the ranks of a plan move between memory and storage under a memory limit.
+struct plan_paging {
+    paged_tensors which = paged_tensors::none;  ///< which tensors may wait in storage
+    std::size_t bytes = 0;  ///< bytes that all ranks move both ways, without the first reading of inputs; for more than
+                            ///< 64 ranks those of 64 ranks, scaled up
+    double seconds = 0;     ///< seconds of the time model that arithmetic does not hide, on the rank that waits longest
+
+    friend bool operator==(const plan_paging&, const plan_paging&) = default;
+};
+
 /// How the operands and the output of a vertex lie along each axis of its mesh, outermost axis first, while it is
 /// computed. At rest nothing is replicated: a block with which several ranks compute rests in pieces. A Partial output
 /// is summed up into pieces before the vertex ends. If its sum is left pending instead, it rests as it is, and it is a
@@ -125,11 +136,19 @@ public:
     }
     /// The most bytes that a run holds at one time on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
+    /// Bytes of elements that `rank` moves between memory and storage in each run, both ways: tensors that wait in
+    /// storage (options.paging), and inputs that are read in slabs or again. 0 for plans without pages, which read
+    /// inputs once.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_paged(int rank) const;
+    /// What waits in storage, and what it costs.
+    [[nodiscard]] const plan_paging& paging() const { return paging_; }
     /// Seconds of the first run by the time model.
-    [[nodiscard]] double seconds() const { return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds); }
+    [[nodiscard]] double seconds() const {
+        return detail::sum_in(vertices_, paging_.seconds, &planned_vertex::seconds);
+    }
     /// Seconds of each later run by the time model.
     [[nodiscard]] double seconds_again() const {
-        return detail::sum_in(vertices_, 0.0, &planned_vertex::seconds_again);
+        return detail::sum_in(vertices_, paging_.seconds, &planned_vertex::seconds_again);
     }
 
     /// The cost of all runs (options.runs) together under the plan's objective: the sum of cost(), bytes_sent() or
@@ -203,6 +222,7 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
+    plan_paging paging_;
     /// Fields that do not change what a run does.
     struct making {
         std::optional<double> lower_bound;

@@ -44,7 +44,7 @@ EINPARALLEL_SELDOM double plan::objective_cost() const {
                            return each.bytes_between_again[level];
                        }));
             }
-            return double(bytes_sent()) + again * double(bytes_sent_again());
+            return double(bytes_sent()) + again * double(bytes_sent_again()) + (again + 1) * double(paging_.bytes);
         default:
             return seconds() + again * seconds_again();
     }
@@ -292,6 +292,9 @@ struct plan_builder {
         made.making_.lower_bound = lower_bound;
         made.making_.identity = std::make_shared<char>();
     }
+
+    /// Sets which tensors may wait in storage, and what that costs.
+    static void page(plan& made, const plan_paging& how) { made.paging_ = how; }
 
 private:
     /// Sets the numbers moved by a vertex, in the paper's count.

@@ -11,6 +11,7 @@
 #include <einparallel/schedule/fused.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
+#include <einparallel/schedule/paging/paging.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -52,7 +53,9 @@ public:
             written_.results.push_back(plan_.vertices()[vertex_].lasts ? copied(buffer) : buffer);
         }
         written_.vertices = list_of(plan_.vertices(), [](const planned_vertex& each) {
-            return called_vertex{{}, each.origin->work.get(), each.work.form};
+            const source* const origin = each.origin->origin.get();
+            return called_vertex{
+                {}, each.origin->work.get(), each.work.form, origin != nullptr && origin->is_in_file()};
         });
         fuse_softmax(written_);
         constexpr std::size_t strip = std::size_t{16} << 20;  // enough for a device's calls, too
@@ -144,11 +147,21 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     if (options_.memory_limit == 0) {  // the buffers are not necessary, they only save time
         pack_strided(written);
     }
+    if (paging_.which != paged_tensors::none) {
+        detail::page(written, detail::paging_rule{.may_page = paging_.which,
+                                                  .limit = options_.memory_limit,
+                                                  .seconds_per_flop = options_.machine.seconds_per_flop,
+                                                  .seconds_per_byte = options_.machine.seconds_per_stored_byte});
+    }
     return written;
 }
 
 EINPARALLEL_SELDOM std::size_t plan::bytes_sent(int rank) const {
     return einparallel::bytes_sent(program_of(rank));
+}
+
+EINPARALLEL_SELDOM std::size_t plan::bytes_paged(int rank) const {
+    return paging_.which == paged_tensors::none ? 0 : einparallel::bytes_paged(program_of(rank));
 }
 
 EINPARALLEL_SELDOM std::size_t plan::bytes_sent_again(int rank) const {

@@ -20,6 +20,22 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// A vertex that computes the tensor of an einsum again.
+EINPARALLEL_SELDOM std::shared_ptr<vertex> vertex_again(const einsum_graph& graph, std::size_t number) {
+    const vertex& of = *graph.vertices[number];
+    auto copy = std::make_shared<vertex>();
+    copy->name = graph.name_of(number) + (of.is_again ? "" : " again");
+    copy->constraints = of.constraints;
+    copy->bounds = of.bounds;
+    copy->element = of.element;
+    copy->form = of.form;
+    copy->extents = of.extents;
+    copy->work = of.work;
+    copy->operands = of.operands;
+    copy->is_again = true;
+    return copy;
+}
+
 /// Makes a graph in which some tensors are computed twice: first for readers before a certain vertex of the plan, and
 /// again for readers after it.
 EINPARALLEL_INLINE class twice_computed_graph {
@@ -159,17 +175,7 @@ private:
     }
 
     std::size_t add_copy(std::size_t number) {
-        const vertex& of = *graph_.vertices[number];
-        const auto copy = std::make_shared<vertex>();
-        copy->name = graph_.name_of(number) + (of.is_again ? "" : " again");
-        copy->constraints = of.constraints;
-        copy->bounds = of.bounds;
-        copy->element = of.element;
-        copy->form = of.form;
-        copy->extents = of.extents;
-        copy->work = of.work;
-        copy->operands = of.operands;
-        copy->is_again = true;
+        const std::shared_ptr<vertex> copy = vertex_again(graph_, number);
         copy_of_[number] = made_.add(
             copy, {copy}, list_of(graph_.inputs[number], [&](std::size_t input) { return read_late(input); }));
         return copy_of_[number];

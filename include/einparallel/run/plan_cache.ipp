@@ -12,6 +12,7 @@
 #include <einparallel/run/replay.ipp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,12 @@ EINPARALLEL_SELDOM void add_task(fingerprint& made, const task& work) {
 EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     fingerprint made;
     const bool packs = of.asked().memory_limit == 0;
+    const paged_tensors pages = of.paging().which;
+    if (pages != paged_tensors::none) {
+        made.add(int(pages)).add(of.asked().memory_limit);
+        made.add(std::bit_cast<std::uint64_t>(of.asked().machine.seconds_per_flop));
+        made.add(std::bit_cast<std::uint64_t>(of.asked().machine.seconds_per_stored_byte));
+    }
     made.add(of.processes()).add(of.asked().runs).add(packs).add(of.asked().check_inputs).add(of.outputs());
     for (const planned_vertex& each : of.vertices()) {
         made.add(each.element.kind).add(each.element.bytes).add(each.bounds).add(each.inputs).add(each.lasts);

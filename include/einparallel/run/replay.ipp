@@ -8,6 +8,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/extra_memory.hpp>
+#include <einparallel/run/page_mover.ipp>
 #include <einparallel/run/program_buffers.ipp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/run/transport.ipp>
@@ -33,8 +34,12 @@ public:
                                                std::vector<kept_tensor> tensors = {})
         : program_memory(std::move(moves), std::move(tensors)),
           staging_(staging),
-          most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 2; })),
+          pages_(of_rank()),
+          most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 3; })),
           einsums_(count_in_order(of_rank().vertices.size())) {}
+
+    /// The moves to and from storage.
+    page_mover& pages() { return pages_; }
 
     /// The descriptions of all messages, after lay_out().
     const message_table& messages() const { return messages_; }
@@ -99,7 +104,9 @@ public:
         settle(scratch);
         ranks.begin(watch, messages_, starts());
         std::size_t current = no_vertex;
+        std::size_t position = std::size_t(-1);
         for (step& each : of_rank().steps) {
+            ++position;
             if (each.once && (again || !kept().needs(each.vertex))) {
                 continue;
             }
@@ -107,6 +114,12 @@ public:
                 of_rank().vertices[current].work != nullptr) {
                 const std::string& name = of_rank().vertices[current].name;
                 attempt(current, [&] { (*watch.vertices)(count_in_order(current + 1), einsums_, name); });
+            }
+            if (failure.empty() && !each.pages.empty()) {
+                attempt(each.vertex, [&] {
+                    pages_.begin(of_rank(), each, space, starts(), sources(),
+                                 [&](buffer_id number) { return is_borrowed(number); });
+                });
             }
             ranks.start(each);
             for (action& done : each.work) {
@@ -119,7 +132,12 @@ public:
                 ranks.poll();
             }
             attempt(current, [&] { ranks.complete(); });
+            if (failure.empty() && pages_.must_wait(position)) {
+                const timed_span waiting(watch.seen, activity::wait, each.vertex);
+                attempt(each.vertex, [&] { pages_.end(position); });
+            }
         }
+        pages_.close();
         if (failure.empty()) {
             static_cast<void>(space.times(activity::copy_out, current == no_vertex ? 0 : current));
             attempt(no_vertex, [&] { copy_results_out(space); });
@@ -227,6 +245,7 @@ private:
     std::byte* start_of(buffer_id number) const { return starts()[std::size_t(number)]; }
 
     std::size_t staging_;
+    page_mover pages_;
     message_table messages_;
     std::size_t most_spans_;
     bool is_prepared_ = false;

@@ -101,6 +101,7 @@ struct stored_tensor {
     std::size_t element_bytes = 0;
     std::size_t input = no_vertex;  ///< the input that its source reads, which nothing is written to; else no_vertex
     std::size_t output = no_vertex;  ///< the output of the plan whose file it is; else no_vertex
+    bool is_in_file = true;          ///< false for an input that its source makes, or finds in memory
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
@@ -212,6 +213,7 @@ struct called_vertex {
     std::string name;
     const kernel* work = nullptr;  ///< null where the vertex is no einsum
     einsum_form form{};            ///< for an einsum
+    bool is_in_file = false;       ///< for an input: its source reads a file
 };
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
@@ -293,7 +295,7 @@ void for_each_access(const step& each, const auto& visit) {
 /// Bytes that the rank sends to others in the first run; with `again`, in each later run.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, bool again = false);
 
-/// Bytes that the rank moves between memory and storage in a run, both ways.
+/// Bytes that the rank moves between memory and files in a run, both ways.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_paged(const program& of_rank);
 
 }  // namespace einparallel

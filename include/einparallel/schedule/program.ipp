@@ -66,7 +66,7 @@ EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_r
 
 EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     contraction& call = std::get<contraction>(done);
-    const auto& [name, work, form] = of_rank.vertex_of(call);
+    const auto& [name, work, form, is_in_file] = of_rank.vertex_of(call);
     const accesses touched = accesses_of(of_rank, done, &form);
     laid_call& laid = *(call.laid = std::make_shared<laid_call>());
     laid.extents = list_of(call.ranges, &interval::size);
@@ -115,8 +115,9 @@ EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
 
 EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank) {
     return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
-        return detail::sum_in(each.pages, std::size_t{0},
-                              [&](const page_move& moved) { return of_rank[moved.buffer].bytes(); });
+        return detail::sum_in(each.pages, std::size_t{0}, [&](const page_move& moved) {
+            return of_rank.stored[moved.stored].is_in_file ? of_rank[moved.buffer].bytes() : 0;
+        });
     });
 }
 

@@ -69,6 +69,12 @@ struct options {
     /// Under objective::bytes: only bytes that leave a group of this level of options.machine count, such as bytes
     /// between nodes. -1: all bytes that leave a rank.
     int level = -1;
+    /// Whether tensors may wait in storage under a memory limit. With `true`, tensors that do not fit are written to a
+    /// file between two uses and read again (plan.run(world, ep::scratch("folder"), …)), and contractions that need too
+    /// much at once run in tiles, where such a plan is the cheapest that keeps to the limit. With `false` nothing is
+    /// written; inputs are read again from their files, or in slabs, where otherwise no plan keeps to the limit. A plan
+    /// with pages keeps nothing for later runs.
+    bool paging = false;
 
     friend bool operator==(const options&, const options&) = default;
 };
@@ -88,6 +94,7 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("order", asked.order);
     visit("runs", asked.runs);
     visit("level", asked.level);
+    visit("paging", asked.paging);
 }
 
 }  // namespace einparallel

@@ -52,6 +52,8 @@
 #include <einparallel/plan/machine_text.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/names.ipp>
+#include <einparallel/plan/paged_plan.ipp>
+#include <einparallel/plan/paging_order.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/recompute.ipp>

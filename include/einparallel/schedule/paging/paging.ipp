@@ -134,6 +134,7 @@ private:
             made.element_bytes = program_[of].element_bytes;
             if (tiles_.is_input(of)) {
                 made.input = *tiles_.life_of(of).input;
+                made.is_in_file = program_.vertices[made.input].is_in_file;
             } else if (rule_.files_outputs && program_.is_result(of)) {
                 made.output = std::size_t(find_in(program_.results, of) - program_.results.begin());
             }
@@ -196,7 +197,10 @@ private:
                 }
                 const double bytes = double(program_[alive].bytes());
                 const double writes = is_input(alive) || is_filed(alive) ? 0 : bytes;
-                gaps.push_back({{first, last, of.bytes, bytes, writes, values}, {number, at}});
+                constexpr double made_anew = .25;  // of the cost of a read: an input that its source makes, or finds
+                const bool is_made = is_input(alive) && !program_.vertices[*tiles_.life_of(alive).input].is_in_file;
+                const double reads = is_made ? made_anew * bytes : bytes;
+                gaps.push_back({{first, last, of.bytes, reads, writes, values}, {number, at}});
             }
             ++values;
         }

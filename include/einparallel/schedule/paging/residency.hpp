@@ -33,7 +33,8 @@ struct residency {
 };
 
 /// The cheapest residency found. Candidates are those of several rules, one of which is Belady's (what is used last
-/// leaves first), each improved by taking back what need not leave. With few gaps in dispute all choices are compared.
-EINPARALLEL_INLINE residency best_residency(const residency_problem& of);
+/// leaves first), each improved by taking back what need not leave. With few gaps in dispute all choices are compared,
+/// where this is not `quick`.
+EINPARALLEL_INLINE residency best_residency(const residency_problem& of, bool quick = false);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

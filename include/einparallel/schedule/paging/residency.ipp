@@ -22,7 +22,7 @@ public:
         times_left_.assign(values, 0);
     }
 
-    EINPARALLEL_INLINE residency best() {
+    EINPARALLEL_INLINE residency best(bool quick) {
         residency best;
         best.cost = best.excess = infinity;
         for (int rule = 0; rule < rules; ++rule) {
@@ -36,7 +36,9 @@ public:
                 return best;
             }
         }
-        compare_all(best);
+        if (!quick) {
+            compare_all(best);
+        }
         return best;
     }
 
@@ -219,8 +221,8 @@ private:
     std::size_t nodes_ = 0;
 };
 
-EINPARALLEL_INLINE residency best_residency(const residency_problem& of) {
-    return residency_search(of).best();
+EINPARALLEL_INLINE residency best_residency(const residency_problem& of, bool quick) {
+    return residency_search(of).best(quick);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,63 @@
+#pragma once
+// Plans whose tensors may wait in storage: what they hold, and what their pages cost.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/best_order.ipp>
+#include <einparallel/plan/memory.ipp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/plan.ipp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/paging/paging.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Bytes that a program moves to and from storage beyond one reading of each input that it reads there.
+EINPARALLEL_SELDOM std::size_t bytes_paged_again(const program& of_rank) {
+    const std::size_t inputs = sum_in(of_rank.stored, std::size_t{0}, [](const stored_tensor& each) {
+        return each.input == stored_tensor::no_vertex || !each.is_in_file ? 0 : each.bytes();
+    });
+    const std::size_t all = bytes_paged(of_rank);
+    return all - std::min(all, inputs);
+}
+
+/// A plan whose tensors may wait in storage, with the bytes that it then holds during each vertex, and its cost.
+EINPARALLEL_SELDOM limited_plan paged(plan made, paged_tensors which, const std::vector<int>& ranks) {
+    plan_paging found{which};
+    plan_builder::page(made, found);
+    limited_plan best{std::move(made)};
+    best.held.assign(best.made.vertices().size(), 0);
+    const machine& on = best.made.asked().machine;
+    double bytes = 0;
+    std::size_t peak = 0;
+    for (const int rank : ranks) {
+        const program mine = best.made.program_of(rank);
+        const program_room room = room_of(mine);
+        for (std::size_t position = 0; position < mine.steps.size(); ++position) {
+            std::size_t& most = best.held[mine.steps[position].vertex];
+            most = std::max(most, room.by_step[position]);
+        }
+        peak = std::max(peak, room.peak());
+        bytes += double(bytes_paged_again(mine));
+        found.seconds = std::max(found.seconds,
+                                 exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
+    }
+    std::size_t& most = *std::max_element(best.held.begin(), best.held.end());
+    most = std::max(most, peak);
+    found.bytes = std::size_t(std::llround(bytes * best.made.processes() / double(ranks.size())));
+    plan_builder::page(best.made, found);
+    const std::size_t limit = best.made.asked().memory_limit;
+    best.excess = std::max(best.most(), limit) - limit;
+    return best;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
