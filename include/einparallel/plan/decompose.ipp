@@ -81,18 +81,31 @@ EINPARALLEL_INLINE bool counts_elements_only(const options& asked) {
     return asked.objective != objective::time && !asked.machine.levels.front().is_given();
 }
 
+/// What a search found for a graph, from which plans for other orders of its vertices are built.
+struct searched_graph {
+    searched_graph(const einsum_graph& graph, const options& asked)
+        : table(asked.machine, counts_elements_only(asked)),
+          may_be(cuts_of_graph(graph, asked)),
+          best(best_placement(graph, asked, may_be, table)) {}
+
+    place_table table;
+    std::vector<vertex_cuts> may_be;
+    placed_graph best;
+};
+
 /// The best plan found, without checks of memory.
-EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
-    place_table table(asked.machine, counts_elements_only(asked));
-    const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-    const placed_graph best = best_placement(graph, asked, may_be, table);
-    plan made = plan_builder::build(graph, asked, may_be, best.states, table);
+EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked, searched_graph& found) {
+    plan made = plan_builder::build(graph, asked, found.may_be, found.best.states, found.table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
-        const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
-        plan_builder::made_for(made, asked, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
+        const bool is_best = found.best.bound >= found.best.cost * (1 - 1e-12) && cost <= found.best.cost * (1 + 1e-9);
+        plan_builder::made_for(made, asked, is_best ? cost : std::min(found.best.bound * (1 - 1e-12), cost));
     }
     return made;
+}
+EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
+    searched_graph found(graph, asked);
+    return best_plan(graph, asked, found);
 }
 
 /// The cheapest plan found that keeps to the memory limit, otherwise the smallest plan found, with the bytes by which
@@ -144,9 +157,12 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     return best;
 }
 
-/// True where a plan exceeds the limit less, or costs less.
-EINPARALLEL_SELDOM bool is_better(const limited_plan& a, const limited_plan& b) {
-    return a.excess != b.excess ? a.excess < b.excess : better(a.made.objective_cost(), b.made.objective_cost());
+/// Replaces a plan by one that exceeds the limit less, or costs less.
+EINPARALLEL_SELDOM void take_better(limited_plan& best, limited_plan&& other) {
+    if (other.excess != best.excess ? other.excess < best.excess
+                                    : better(other.made.objective_cost(), best.made.objective_cost())) {
+        best = std::move(other);
+    }
 }
 
 /// The cheapest plan found that keeps to the memory limit, where tensors may wait in storage. The plan without a limit
@@ -155,31 +171,47 @@ EINPARALLEL_SELDOM bool is_better(const limited_plan& a, const limited_plan& b) 
 EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const options& asked, paged_tensors which) {
     options other = asked;
     other.memory_limit = 0;
-    other.runs = 1;
-    const plan whole = best_plan(graph, other);
+    searched_graph searched(graph, other);
+    plan whole = best_plan(graph, other, searched);
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
-    const std::optional<double> bound = asked.runs > 1 ? std::nullopt : whole.lower_bound();
+    std::optional<double> bound = whole.lower_bound();
     const auto with_pages = [&](plan made) {
         plan_builder::made_for(made, asked, bound);
         return paged(std::move(made), which, ranks);
     };
-    limited_plan best = with_pages(whole);
+    limited_plan best{whole};
+    plan_builder::made_for(best.made, asked, bound);
+    best.held = most_held(best.made, ranks);
+    if (best.most() <= asked.memory_limit) {
+        return best;
+    }
+    if (asked.runs > 1) {  // what pages keeps nothing
+        other.runs = 1;
+        bound.reset();
+        searched = searched_graph(graph, other);
+        whole = best_plan(graph, other, searched);
+    }
+    best = with_pages(whole);
     paging_order orders(graph, whole, asked.memory_limit);
     const paging_order::sequence order = orders.best();
     if (order != orders.given()) {
-        limited_plan found = with_pages(best_plan(orders.graph_of(order), other));
-        best = is_better(found, best) ? std::move(found) : std::move(best);
+        std::vector<std::size_t> old;
+        const einsum_graph ordered = orders.graph_of(order, old);
+        const auto renumber = [&](const auto& by_number) {
+            return list_of(old, [&](std::size_t number) { return by_number[number]; });
+        };
+        take_better(best, with_pages(plan_builder::build(ordered, other, renumber(searched.may_be),
+                                                         renumber(searched.best.states), searched.table)));
     }
     constexpr double enough = 1.001;
-    constexpr std::size_t part = 8;
+    constexpr std::size_t part = 16;
     if (whole.processes() > 1 && best.made.objective_cost() > enough * whole.objective_cost()) {
         options quick = asked;
         quick.runs = 1;
         quick.effort /= part;
         limited_plan found = plan_within(graph, quick);
         plan_builder::made_for(found.made, asked, bound);
-        found = found.excess == 0 ? std::move(found) : paged(std::move(found.made), which, ranks);
-        best = is_better(found, best) ? std::move(found) : std::move(best);
+        take_better(best, found.excess == 0 ? std::move(found) : paged(std::move(found.made), which, ranks));
     }
     return best;
 }
@@ -204,19 +236,7 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     };
     detail::limited_plan found;
     const bool pages = asked.paging && asked.memory_limit > 0;
-    if (pages) {
-        options other = asked;
-        other.memory_limit = 0;
-        found = {detail::best_plan(graph, other)};
-        found.held = detail::most_held(found.made, detail::heaviest_ranks(graph, found.made.processes()));
-        if (found.most() <= asked.memory_limit) {
-            plan_builder::made_for(found.made, asked, found.made.lower_bound());
-        } else {
-            found = detail::plan_with_pages(graph, asked, paged_tensors::all);
-        }
-    } else {
-        found = found_within(asked);
-    }
+    found = pages ? detail::plan_with_pages(graph, asked, paged_tensors::all) : found_within(asked);
     while (found.excess > 0 && !pages) {  // a looser limit may lead the search to a smaller plan
         options looser = asked;
         looser.memory_limit = found.most() - 1;
@@ -230,7 +250,9 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     }
     if (found.excess > 0 && !pages) {
         detail::limited_plan other = detail::plan_with_pages(graph, asked, paged_tensors::inputs);
-        found = other.excess == 0 ? std::move(other) : std::move(found);
+        if (other.excess == 0) {
+            found = std::move(other);
+        }
     }
     if (found.excess > 0) {
         detail::refuse(

@@ -128,6 +128,22 @@ EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
     return written;
 }
 
+/// What a plan moves to and from files, and how much of that the arithmetic does not hide.
+EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
+    if (shown.paging().which == paged_tensors::none) {
+        return {};
+    }
+    constexpr int most_named = 8;
+    std::string each;
+    for (int rank = 0; rank < std::min(shown.processes(), most_named); ++rank) {
+        each += sentence({rank == 0 ? "" : ", ", counted(double(shown.bytes_paged(rank)))});
+    }
+    return sentence({"note: ", shown.paging().which == paged_tensors::all ? "tensors wait in files" : "inputs are read in parts",
+                     " under options.memory_limit; bytes moved by rank: ", each,
+                     shown.processes() > most_named ? ", …" : "", "; exposed ",
+                     duration_text(shown.paging().seconds), "\n"});
+}
+
 /// Notes on everything that is out of the ordinary, one line each.
 EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
@@ -158,6 +174,7 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
     }
     note(any_in(shown.vertices(), &planned_vertex::lasts), {"* is read or computed in the first of ", asked.runs,
                                                             " runs only; each rank keeps what later runs need of it"});
+    written += paging_text(shown);
     written += idle_text(shown);
     const double cost = shown.objective_cost();
     const double least = shown.lower_bound().value_or(cost);
@@ -201,6 +218,10 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
         rows.front().push_back("cost");
     }
     const rank_groups groups = groups_of(shown.asked().machine);
+    const bool pages = shown.paging().which != paged_tensors::none;
+    if (pages) {
+        rows.front().push_back("paged");
+    }
     for (std::size_t level = 0; level < groups.levels(); ++level) {
         rows.front().push_back(sentence({"between ", level}));
     }
@@ -232,12 +253,15 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
         if (in_numbers) {
             rows.back().push_back(counted(each.numbers()));
         }
+        if (pages) {
+            rows.back().push_back(bytes_text(of.paged_bytes));
+        }
         for (std::size_t level = 0; level < groups.levels(); ++level) {
             rows.back().push_back(bytes_text(each.bytes_between[level]));
         }
     }
     return headline(shown) + ", rank 0 holds up to " + std::to_string(statistics.peak_bytes) + " bytes\n" +
-           aligned(rows, "llllllrrrrrrrrrrrr") + notes_text(shown, layers);
+           aligned(rows, "llllllrrrrrrrrrrrrr") + notes_text(shown, layers);
 }
 
 /// The node of a vertex in the language of Graphviz.

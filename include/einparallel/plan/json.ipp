@@ -83,6 +83,9 @@ EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const
     json.member("bytes", each.bytes).member("bytes_gathered", statistics.gathered_bytes);
     json.member("bytes_aggregated", statistics.aggregated_bytes);
     json.member("bytes_repartitioned", statistics.repartitioned_bytes).member("bytes_held", statistics.held_bytes);
+    if (shown.paging().which != paged_tensors::none) {
+        json.member("bytes_paged", statistics.paged_bytes);
+    }
     json.member("least_bytes_per_rank", statistics.least_bytes);
     json.member("join", each.join).member("aggregation", each.aggregation).member("repartition", each.repartition);
     json.member("seconds", each.seconds).member("pinned", each.constraints.pin);
@@ -110,13 +113,16 @@ namespace einparallel {
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
 ///                   check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed,
 ///                   operations_per_touch, levels [{ranks, seconds_per_message, seconds_per_byte, transfers, uneven
-///                   [{count, ranks}]}], node_of_rank}, order, runs, level
+///                   [{count, ranks}]}], node_of_rank, seconds_per_stored_byte, seconds_per_host_byte}, order,
+///                   runs, level, paging
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         bytes sent by all ranks together
 ///     peak_bytes    most bytes held by rank 0 at one time
 ///     seconds       seconds by the time model
 ///     bytes_again, seconds_again      bytes and seconds of each run after the first
 ///     outputs       positions in vertices
+///     paging        only where tensors wait in files or inputs are read in parts: tensors ("all" or "inputs"), bytes
+///                   moved beyond one reading of the inputs, seconds that arithmetic does not hide
 ///     vertices      in the order in which they are computed, each
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
 ///         inputs: source, pinned (as below)
@@ -136,6 +142,7 @@ namespace einparallel {
 ///         algorithm, fell_back  "c", "mn", "k" or "master_worker"; true where the algorithm asked for cannot be used
 ///         travelling            number of the operand that goes round a ring, "output", "all", or null
 ///         bytes                 bytes sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
+///         bytes_paged           with "paging": bytes that rank 0 moves to and from files meanwhile
 ///         bytes_held            most bytes held by rank 0 meanwhile: results, kept tensors, and tensors in use
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
@@ -154,6 +161,10 @@ EINPARALLEL_SELDOM std::string plan::to_json() const {
     json.member("cost", cost()).member("bytes", bytes_sent()).member("peak_bytes", statistics.peak_bytes);
     json.member("seconds", seconds()).member("bytes_again", bytes_sent_again());
     json.member("seconds_again", seconds_again()).member("outputs", outputs_);
+    if (paging_.which != paged_tensors::none) {
+        json.key("paging").open('{').member("tensors", paging_.which == paged_tensors::all ? "all" : "inputs");
+        json.member("bytes", paging_.bytes).member("seconds", paging_.seconds).close('}');
+    }
     json.key("vertices").open('[');
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const planned_vertex& each = vertices_[number];

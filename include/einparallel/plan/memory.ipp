@@ -25,14 +25,17 @@ namespace EINPARALLEL_DETAIL {
 struct plan_memory {
     std::size_t peak = 0;                  ///< the most bytes at one time in a run
     std::vector<std::size_t> by_vertex{};  ///< the most bytes at one time during each vertex; 0 for inputs
+    std::vector<std::size_t> paged{};      ///< bytes moved to and from files during each vertex
 };
 
 /// The bytes that a rank holds. The rank's program is written for it.
 EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     const program mine = shown.program_of(rank);
     const program_room room = room_of(mine);
-    plan_memory made{room.peak(), std::vector<std::size_t>(shown.vertices().size())};
+    plan_memory made{room.peak(), std::vector<std::size_t>(shown.vertices().size()),
+                     std::vector<std::size_t>(shown.vertices().size())};
     for (std::size_t position = 0; position < mine.steps.size(); ++position) {
+        made.paged[mine.steps[position].vertex] += bytes_paged(mine, mine.steps[position]);
         std::size_t& most = made.by_vertex[mine.steps[position].vertex];
         most = std::max(most, room.by_step[position]);
     }

@@ -79,8 +79,8 @@ public:
         return least < before ? found : given_;
     }
 
-    /// The graph whose einsums stand in this sequence.
-    einsum_graph graph_of(const sequence& wanted) const {
+    /// The graph whose einsums stand in this sequence. `old` gets the number that each vertex has in the graph before.
+    einsum_graph graph_of(const sequence& wanted, std::vector<std::size_t>& old) const {
         constexpr std::size_t unknown = std::size_t(-1);
         einsum_graph made;
         std::vector<std::size_t> first(graph_.vertices.size(), unknown);
@@ -89,10 +89,12 @@ public:
             if (graph_.vertices[number]->is_input() && first[number] == unknown) {
                 first[number] = latest[number] =
                     made.add(graph_.vertices[number], graph_.origins[number], {}, graph_.step_of[number]);
+                old.push_back(number);
             }
         };
         for (const std::size_t number : wanted) {
             for_each_in(graph_.inputs[number], add_input);
+            old.push_back(number);
             std::vector<std::size_t> reads = renumbered(graph_.inputs[number], latest);
             if (first[number] == unknown) {
                 latest[number] = first[number] = made.add(graph_.vertices[number], graph_.origins[number],

@@ -16,6 +16,7 @@ struct vertex_statistics {
     std::size_t aggregated_bytes = 0;     ///< bytes that all ranks send to aggregate the output
     std::size_t repartitioned_bytes = 0;  ///< bytes that all ranks send to bring operands, or to gather held blocks
     std::size_t held_bytes = 0;           ///< most bytes that rank 0 holds while it computes the vertex, in all tensors
+    std::size_t paged_bytes = 0;          ///< bytes that rank 0 moves to and from files meanwhile (plan::bytes_paged)
     /// Contractions: the bytes that some rank has to send or receive at least, see lower_bound_words(). Empty for other
     /// vertices; also where element sizes differ, sums are pending, gathered blocks are held, or a master feeds
     /// workers.

@@ -39,6 +39,7 @@ EINPARALLEL_SELDOM plan_statistics statistics_of(const plan& shown) {
         of.aggregated_bytes = std::size_t(std::llround(detail::aggregated_bytes(work)));
         of.repartitioned_bytes = each.bytes - std::min(each.bytes, of.gathered_bytes + of.aggregated_bytes);
         of.held_bytes = memory.by_vertex[number];
+        of.paged_bytes = memory.paged[number];
         // A vertex is no contraction by itself if its sum is not finished here, if it reads summands, or if its blocks
         // are gathered already. If a master feeds it, its tensors do not rest in blocks.
         const bool is_contraction = each.origin->work->is_contraction() && work.carried == no_label &&

@@ -297,5 +297,7 @@ EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, 
 
 /// Bytes that the rank moves between memory and files in a run, both ways.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_paged(const program& of_rank);
+/// The same for one step.
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_paged(const program& of_rank, const step& each);
 
 }  // namespace einparallel

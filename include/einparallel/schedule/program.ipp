@@ -113,12 +113,15 @@ EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
     });
 }
 
-EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank) {
-    return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) {
-        return detail::sum_in(each.pages, std::size_t{0}, [&](const page_move& moved) {
-            return of_rank.stored[moved.stored].is_in_file ? of_rank[moved.buffer].bytes() : 0;
-        });
+EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank, const step& each) {
+    return detail::sum_in(each.pages, std::size_t{0}, [&](const page_move& moved) {
+        return of_rank.stored[moved.stored].is_in_file ? of_rank[moved.buffer].bytes() : 0;
     });
+}
+
+EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank) {
+    return detail::sum_in(of_rank.steps, std::size_t{0},
+                          [&](const step& each) { return bytes_paged(of_rank, each); });
 }
 
 }  // namespace einparallel

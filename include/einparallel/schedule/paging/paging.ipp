@@ -481,7 +481,9 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
         }
         // Buffers leave gaps in the arena: what lies beyond the limit is taken off it.
         const std::size_t beyond = peak > rule.limit ? peak - rule.limit : 0;
-        tighter.limit -= std::min(beyond, tighter.limit);
+        constexpr std::size_t share = 50;
+        const std::size_t less = std::max(beyond, std::size_t(round) * rule.limit / share);
+        tighter.limit -= std::min(less, tighter.limit);
     }
     of_rank = std::move(best);
 }
