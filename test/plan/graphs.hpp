@@ -83,6 +83,7 @@ public:
         : kind_(kind), root_(root), boxes_(std::move(boxes)) {}
     [[nodiscard]] ep::source_kind kind() const override { return kind_; }
     void read(const ep::box&, void*) const override { throw ep::error("a planner's source was read"); }
+    [[nodiscard]] bool is_in_file() const override { return kind_ == ep::source_kind::everywhere; }
     [[nodiscard]] int root() const override { return root_; }
     [[nodiscard]] int holders() const override { return static_cast<int>(boxes_.size()); }
     [[nodiscard]] ep::box held_by(int rank) const override { return boxes_[static_cast<std::size_t>(rank)]; }

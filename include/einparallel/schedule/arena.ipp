@@ -99,8 +99,9 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 /// Tries three orders of the buffers and returns the smallest arena. Stops early when an arena is no larger than the
 /// buffers alive in one step: no arena can be smaller. The order "largest first" suits buffers of very different sizes.
 /// The order of time suits rings. The third, in order of time with nearly equal sizes made equal, suits rings whose
-/// pieces differ by a slice: there a small piece would leave a gap that is too small for the next large one.
-EINPARALLEL_INLINE arena_plan lay_well(arena_request request) {
+/// pieces differ by a slice: there a small piece would leave a gap that is too small for the next large one. Then it
+/// makes up to `attempts` more.
+EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attempts) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
     const std::size_t aim = *std::max_element(alive.begin(), alive.end());
     const std::vector<std::size_t> bytes = request.bytes;  // as they are before any is made equal to another
@@ -128,6 +129,21 @@ EINPARALLEL_INLINE arena_plan lay_well(arena_request request) {
         if (other.bytes < best.bytes) {
             best = std::move(other);
         }
+    }
+    // The buffer that lies highest is laid first, again and again.
+    request.bytes = bytes;
+    sort_range(request.ordered, larger);
+    arena_plan last = best;
+    for (std::size_t attempt = 0; attempt < attempts && best.bytes > aim; ++attempt) {
+        const auto highest = std::find_if(request.ordered.begin(), request.ordered.end(), [&](std::size_t number) {
+            return last.offsets[number] + bytes[number] == last.bytes;
+        });
+        if (highest == request.ordered.end() || highest == request.ordered.begin()) {
+            break;
+        }
+        std::rotate(request.ordered.begin(), highest, highest + 1);
+        last = first_fit(request);
+        best = last.bytes < best.bytes ? last : best;
     }
     return best;
 }
@@ -189,7 +205,10 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
             request.ordered.push_back(number);
         }
     }
-    arena_plan planned = detail::lay_well(std::move(request));
+    // A program that pages has little room, and less of it where buffers leave gaps.
+    constexpr std::size_t most_laid = 20'000;
+    const std::size_t attempts = of_rank.stored.empty() ? 0 : most_laid / (request.ordered.size() + 100);
+    arena_plan planned = detail::lay_well(std::move(request), attempts);
     for (std::size_t number = 0; number < count; ++number) {
         if (lenders[number] != no_buffer) {
             planned.offsets[number] =

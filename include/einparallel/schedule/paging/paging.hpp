@@ -23,6 +23,7 @@ struct paging_rule {
     paged_tensors may_page = paged_tensors::all;
     std::size_t limit = 0;      ///< bytes of memory
     bool files_outputs = false;  ///< outputs are written to files, and take no memory of their own
+    bool is_early = true;        ///< loads begin early and evictions end late, where memory allows
     double seconds_per_flop = 0;
     double seconds_per_byte = 0;  ///< to or from storage
 };

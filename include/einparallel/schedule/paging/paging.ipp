@@ -315,6 +315,9 @@ private:
         constexpr std::size_t most_steps = 24;
         constexpr double times_hidden = 2;
         for (move_of_item& each : moves_) {
+            if (!rule_.is_early) {
+                continue;
+            }
             const double bytes = items_[each.item].bytes;
             const double takes = times_hidden * bytes_of(each) * rule_.seconds_per_byte;
             double hidden = 0;
@@ -470,20 +473,23 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
     std::size_t least = rule.files_outputs ? std::size_t(-1) : room_of(of_rank).peak();
     program best = of_rank;
     paging_rule tighter = rule;
-    constexpr int rounds = 8;
+    constexpr int rounds = 12;
     for (int round = 0; round < rounds && least > rule.limit; ++round) {
         program paged = of_rank;
+        tighter.is_early = round % 2 == 0;
         pager(paged, tighter).run();
         const std::size_t peak = room_of(paged).peak();
         if (peak < least) {
             least = peak;
             best = std::move(paged);
         }
-        // Buffers leave gaps in the arena: what lies beyond the limit is taken off it.
-        const std::size_t beyond = peak > rule.limit ? peak - rule.limit : 0;
-        constexpr std::size_t share = 50;
-        const std::size_t less = std::max(beyond, std::size_t(round) * rule.limit / share);
-        tighter.limit -= std::min(less, tighter.limit);
+        // Buffers leave gaps in the arena, fewer where nothing is moved early or late; else there must be fewer bytes.
+        if (!tighter.is_early) {
+            constexpr std::size_t share = 200;
+            const std::size_t beyond = peak > rule.limit ? peak - rule.limit : 0;
+            const std::size_t less = std::max(beyond / 2, std::size_t(round * round) * rule.limit / share / 4 + 1);
+            tighter.limit -= std::min(less, tighter.limit);
+        }
     }
     of_rank = std::move(best);
 }
