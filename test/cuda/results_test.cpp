@@ -7,7 +7,7 @@
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/execute.hpp>
 #include <einparallel/data/on_device.hpp>
-#include <einparallel/data/save.hpp>
+#include <einparallel/data/files/save.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>

@@ -5,7 +5,7 @@
 
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/evaluate.hpp>
-#include <einparallel/data/save.hpp>
+#include <einparallel/data/files/save.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/io/npy.hpp>
 #include <einparallel/io/safetensors.hpp>

@@ -11,7 +11,7 @@
 #include <einparallel/data/own_layout.ipp>
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
-#include <einparallel/data/save.ipp>
+#include <einparallel/data/files/save.ipp>
 #include <einparallel/data/sources.ipp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/kernel/space.ipp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/data/save.hpp>
+#include <einparallel/data/files/save.hpp>
 
 #include <einparallel/data/collect.ipp>
 #include <einparallel/data/local_tensor.ipp>
