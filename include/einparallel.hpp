@@ -78,6 +78,7 @@ namespace einparallel {}
 #include <einparallel/data/block_cyclic.hpp>
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/execute.hpp>
+#include <einparallel/data/files/einsum_files.hpp>
 #include <einparallel/data/files/save.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>

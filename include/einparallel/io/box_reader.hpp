@@ -15,7 +15,8 @@ struct array_in_file {
     const open_file& file;
     std::uint64_t offset = 0;  ///< of its first element, in bytes
     std::size_t element_bytes = 0;
-    box whole{};  ///< the array, in the indices in which boxes of it are given
+    box whole{};         ///< the array, in the indices in which boxes of it are given
+    bool drops = false;  ///< the system need not hold in its cache what is read or written
 };
 
 /// Copies a box to dense memory. @throws error where reading fails

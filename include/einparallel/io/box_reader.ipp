@@ -198,7 +198,8 @@ EINPARALLEL_SELDOM void read_box(const array_in_file& from, box region, void* in
         region.sides[side].begin -= from.whole.sides[side].begin;
         region.sides[side].end -= from.whole.sides[side].begin;
     }
-    box_reader(from.file, from.offset, from.element_bytes, extents_of(from.whole), false, region).read(into);
+    box_reader(from.file, from.offset, from.element_bytes, extents_of(from.whole), false, region, from.drops)
+        .read(into);
 }
 
 EINPARALLEL_SELDOM void write_box(const array_in_file& into, const box& region, const void* from) {
@@ -222,6 +223,10 @@ EINPARALLEL_SELDOM void write_box(const array_in_file& into, const box& region, 
     for_each_tile(rows, std::vector<index>(rows.size(), 1), [&](const std::vector<interval>& first) {
         const index at = offset_of({first}, into.whole, strides);
         into.file.write(next, bytes, into.offset + std::uint64_t(at) * into.element_bytes);
+        constexpr std::uint64_t few = 32 << 10;
+        if (into.drops && bytes >= few) {
+            into.file.drop(bytes, into.offset + std::uint64_t(at) * into.element_bytes);
+        }
         next += bytes;
     });
 }

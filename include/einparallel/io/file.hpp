@@ -166,7 +166,7 @@ class output_file : public open_file {
 public:
     /// @throws error where the path names no file that can be written
     EINPARALLEL_INLINE explicit output_file(std::string path)
-        : open_file(std::move(path), O_WRONLY | O_CREAT | O_TRUNC, "cannot be opened for writing") {}
+        : open_file(std::move(path), O_RDWR | O_CREAT | O_TRUNC, "cannot be opened for writing") {}
 
     /// Makes the file `bytes` bytes long, all zeroes. Where the system can promise it, there is room for them on the
     /// disk.

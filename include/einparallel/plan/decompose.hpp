@@ -14,6 +14,15 @@
 
 namespace einparallel {
 
+namespace EINPARALLEL_DETAIL {
+
+/// A plan whose outputs are written to files as they are computed, and take no memory of their own. Tensors may wait in
+/// storage under asked.memory_limit. @throws error as decompose() does
+EINPARALLEL_INLINE [[nodiscard]] plan plan_into_files(const options& asked,
+                                                      const std::vector<std::shared_ptr<vertex>>& outputs);
+
+}  // namespace EINPARALLEL_DETAIL
+
 /// The plan that computes `outputs` on options.processes ranks (with powers_of_two on the next power of two). Needs no
 /// MPI. The same call gives the same plan on every rank.
 /// @throws error: options that make no sense, a graph whose recording failed, constraints that cannot be obeyed, or a

@@ -177,7 +177,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     std::optional<double> bound = whole.lower_bound();
     const auto with_pages = [&](plan made) {
         plan_builder::made_for(made, asked, bound);
-        return paged(std::move(made), which, ranks);
+        return paged(std::move(made), {which}, ranks);
     };
     limited_plan best{whole};
     plan_builder::made_for(best.made, asked, bound);
@@ -211,9 +211,32 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         quick.effort /= part;
         limited_plan found = plan_within(graph, quick);
         plan_builder::made_for(found.made, asked, bound);
-        take_better(best, found.excess == 0 ? std::move(found) : paged(std::move(found.made), which, ranks));
+        take_better(best, found.excess == 0 ? std::move(found) : paged(std::move(found.made), {which}, ranks));
     }
     return best;
+}
+
+/// Refuses a plan that exceeds the memory limit. @throws error that names the vertex that needs most
+EINPARALLEL_SELDOM void check_limit(const limited_plan& found) {
+    if (found.excess > 0) {
+        refuse({"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
+                " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
+                "options.memory_limit is ",
+                found.made.asked().memory_limit});
+    }
+}
+
+EINPARALLEL_SELDOM plan plan_into_files(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+    einsum_graph graph = checked_graph(asked, outputs);
+    share_equal(graph);
+    options other = asked;
+    other.memory_limit = 0;
+    plan whole = best_plan(graph, other);
+    plan_builder::made_for(whole, asked, whole.lower_bound());
+    const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
+    limited_plan found = paged(std::move(whole), {paged_tensors::all, true}, ranks);
+    check_limit(found);
+    return std::move(found.made);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -254,13 +277,7 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
             found = std::move(other);
         }
     }
-    if (found.excess > 0) {
-        detail::refuse(
-            {"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
-             " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
-             "options.memory_limit is ",
-             asked.memory_limit});
-    }
+    detail::check_limit(found);
     detail::check_kept(found.made, "decompose");
     return std::move(found.made);
 }

@@ -31,8 +31,7 @@ EINPARALLEL_SELDOM std::size_t bytes_paged_again(const program& of_rank) {
 }
 
 /// A plan whose tensors may wait in storage, with the bytes that it then holds during each vertex, and its cost.
-EINPARALLEL_SELDOM limited_plan paged(plan made, paged_tensors which, const std::vector<int>& ranks) {
-    plan_paging found{which};
+EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::vector<int>& ranks) {
     plan_builder::page(made, found);
     limited_plan best{std::move(made)};
     best.held.assign(best.made.vertices().size(), 0);

@@ -81,6 +81,7 @@ struct planned_vertex {
 /// What the ranks of a plan move between memory and storage under a memory limit.
 struct plan_paging {
     paged_tensors which = paged_tensors::none;  ///< which tensors may wait in storage
+    bool files_outputs = false;                 ///< outputs are written to files, and take no memory of their own
     std::size_t bytes = 0;  ///< bytes that all ranks move both ways, without the first reading of inputs; for more than
                             ///< 64 ranks those of 64 ranks, scaled up
     double seconds = 0;     ///< seconds of the time model that arithmetic does not hide, on the rank that waits longest

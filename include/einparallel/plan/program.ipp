@@ -150,6 +150,7 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     if (paging_.which != paged_tensors::none) {
         detail::page(written, detail::paging_rule{.may_page = paging_.which,
                                                   .limit = options_.memory_limit,
+                                                  .files_outputs = paging_.files_outputs,
                                                   .seconds_per_flop = options_.machine.seconds_per_flop,
                                                   .seconds_per_byte = options_.machine.seconds_per_stored_byte});
     }

@@ -48,8 +48,10 @@ public:
     /// Bytes of the file.
     [[nodiscard]] std::uint64_t file_bytes() const { return bytes_; }
 
-    /// Makes the file, with all the room that it needs, and starts the thread. @throws error
-    EINPARALLEL_SELDOM void open(const std::string& folder) {
+    /// Makes the file, with all the room that it needs, and starts the thread. `outputs`: the files of outputs, where
+    /// these are written to files. @throws error
+    EINPARALLEL_SELDOM void open(const std::string& folder, std::vector<const array_in_file*> outputs = {}) {
+        outputs_ = std::move(outputs);
         if (needs_folder()) {
             file_ = std::make_unique<scratch_file>(folder);
             file_->reserve(bytes_);
@@ -81,7 +83,10 @@ public:
                 thread_->give([from, &holder, memory] { from->stream(holder.region, memory); });
                 continue;
             }
-            const array_in_file array{*file_, offsets_[each.stored], stored.element_bytes, stored.region};
+            const array_in_file array =
+                stored.output != stored_tensor::no_vertex
+                    ? *outputs_[stored.output]
+                    : array_in_file{*file_, offsets_[each.stored], stored.element_bytes, stored.region};
             if (each.evicts) {
                 thread_->give([array, &holder, memory] { write_box(array, holder.region, memory); });
             } else {
@@ -117,6 +122,7 @@ private:
     std::vector<std::size_t> due_;  ///< by step: the number of moves, of all so far, that are done at its end
     std::size_t moves_ = 0;         ///< moves of the thread
     std::size_t moved_ = 0;
+    std::vector<const array_in_file*> outputs_;  ///< by output
     std::unique_ptr<scratch_file> file_;
     std::unique_ptr<page_thread> thread_;
 };

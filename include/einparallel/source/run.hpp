@@ -11,6 +11,7 @@
 #include <einparallel/data/own_layout.ipp>
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
+#include <einparallel/data/files/einsum_files.ipp>
 #include <einparallel/data/files/save.ipp>
 #include <einparallel/data/sources.ipp>
 #include <einparallel/data/transfer.ipp>
