@@ -1,10 +1,12 @@
 // A LLaMA model from a checkpoint: prefill, then token by token with a cache of keys and values.
 //
-//     mpiexec -n 2 llama FOLDER STEPS TOKEN TOKEN ...
+//     mpiexec -n 2 llama [--memory MIB] [--scratch DIRECTORY] FOLDER STEPS TOKEN TOKEN ...
 //
 // goes on behind a prompt of token ids with STEPS more, the likeliest ones. FOLDER holds config.json and safetensors as
 // Hugging Face stores them, in float32, float16 or bfloat16, gains of normalisations in any of these; what a tokenizer
-// does is not done here. With FOLDER alone the prompts of its tokens.npy are computed under several plans beside the
+// does is not done here. `--memory MIB` before FOLDER holds no more than that on each rank: weights are read from their
+// files layer by layer while the layer before is computed, and what else does not fit waits in files in `--scratch
+// DIRECTORY` (the current one). With FOLDER alone the prompts of its tokens.npy are computed under several plans beside the
 // scores in its logits.npy; without arguments so are four small models with random weights, beside the scores that
 // PyTorch computed (data/README.md, bench/llama/checkpoint.py makes others). The model is in
 // bench/graphs/llama_model.hpp, its cache and its plans in llama_session.hpp.
@@ -21,6 +23,7 @@
 #include <iostream>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -119,14 +122,29 @@ bool agrees(ep::context& world, const std::string& folder, const experiments::ll
     return good;
 }
 
+/// What the words before FOLDER ask for.
+struct given_memory {
+    std::size_t limit = 0;  ///< bytes; 0: no limit
+    std::string scratch = ".";
+};
+
 template <class T>
 bool run_model(ep::context& world, const std::string& folder, const experiments::llama_config& n,
-               const ep::safetensors_file& file, const std::vector<int>& prompt, ep::index steps) {
+               const ep::safetensors_file& file, const std::vector<int>& prompt, ep::index steps,
+               const given_memory& memory) {
     const auto weights = example::on_all_ranks(world, [&] { return experiments::load_llama_weights<T>(n, file); });
     if (prompt.empty()) {
         return agrees(world, folder, n, weights);
     }
-    experiments::llama_session<T> session(world, n, weights, 1, {.runs = std::size_t(session.block)});
+    const bool pages = memory.limit > 0;
+    const auto run = [&](const ep::plan& plan, std::vector<ep::binding> bound) {
+        bound.push_back(ep::scratch(memory.scratch));
+        return plan.run(world, bound);
+    };
+    experiments::llama_session<T> session(
+        world, n, weights, 1,
+        {.memory_limit = memory.limit, .runs = pages ? 1 : std::size_t(session.block), .paging = pages}, nullptr,
+        pages ? typename experiments::llama_session<T>::runner(run) : nullptr);
     ep::array<int, 2> tokens({1, ep::index(prompt.size())});
     std::copy(prompt.begin(), prompt.end(), tokens.data());
     for (ep::index step = 0; step < steps; ++step) {
@@ -141,7 +159,8 @@ bool run_model(ep::context& world, const std::string& folder, const experiments:
 }
 
 /// The checkpoint's elements decide in which type is multiplied.
-bool run_checkpoint(ep::context& world, const std::string& folder, const std::vector<int>& prompt, ep::index steps) {
+bool run_checkpoint(ep::context& world, const std::string& folder, const std::vector<int>& prompt, ep::index steps,
+                    const given_memory& memory = {}) {
     const auto [n, file, type] = example::on_all_ranks(world, [&] {
         const ep::safetensors_file weights = experiments::open_llama_weights(folder);
         return std::tuple(experiments::read_llama_config(folder), weights, experiments::llama_element_type(weights));
@@ -151,18 +170,31 @@ bool run_checkpoint(ep::context& world, const std::string& folder, const std::ve
                                      : "");
     }
     if (type == ep::element_type_of<float>()) {
-        return run_model<float>(world, folder, n, file, prompt, steps);
+        return run_model<float>(world, folder, n, file, prompt, steps, memory);
     }
     if (type == ep::element_type_of<ep::float16>()) {
-        return run_model<ep::float16>(world, folder, n, file, prompt, steps);
+        return run_model<ep::float16>(world, folder, n, file, prompt, steps, memory);
     }
     if (type == ep::element_type_of<ep::bfloat16>()) {
-        return run_model<ep::bfloat16>(world, folder, n, file, prompt, steps);
+        return run_model<ep::bfloat16>(world, folder, n, file, prompt, steps, memory);
     }
     throw ep::error("llama: 'model.embed_tokens.weight' of '" + folder + "' is neither F32 nor F16 nor BF16");
 }
 
 bool llama(ep::context& world, int argc, char** argv) {
+    given_memory memory;
+    while (argc > 2 && std::string_view(argv[1]).starts_with("--")) {
+        const std::string_view word = argv[1];
+        if (word == "--memory") {
+            memory.limit = std::size_t(example::argument(argc, argv, 2, 0)) << 20U;
+        } else if (word == "--scratch") {
+            memory.scratch = argv[2];
+        } else {
+            throw ep::error("llama: " + std::string(word) + " is neither --memory nor --scratch");
+        }
+        argc -= 2;
+        argv += 2;
+    }
     if (argc > 3) {
         std::vector<int> prompt;
         for (int word = 3; word < argc; ++word) {
@@ -172,7 +204,7 @@ bool llama(ep::context& world, int argc, char** argv) {
             }
             prompt.push_back(int(token));
         }
-        return run_checkpoint(world, argv[1], prompt, example::argument(argc, argv, 2, 1));
+        return run_checkpoint(world, argv[1], prompt, example::argument(argc, argv, 2, 1), memory);
     }
     if (argc == 2) {
         return run_checkpoint(world, argv[1], {}, 0);
