@@ -6,8 +6,8 @@
 // Hugging Face stores them, in float32, float16 or bfloat16, gains of normalisations in any of these; what a tokenizer
 // does is not done here. `--memory MIB` before FOLDER holds no more than that on each rank: weights are read from their
 // files layer by layer while the layer before is computed, and what else does not fit waits in files in `--scratch
-// DIRECTORY` (the current one). With FOLDER alone the prompts of its tokens.npy are computed under several plans beside the
-// scores in its logits.npy; without arguments so are four small models with random weights, beside the scores that
+// DIRECTORY` (the current one). With FOLDER alone the prompts of its tokens.npy are computed under several plans beside
+// the scores in its logits.npy; without arguments so are four small models with random weights, beside the scores that
 // PyTorch computed (data/README.md, bench/llama/checkpoint.py makes others). The model is in
 // bench/graphs/llama_model.hpp, its cache and its plans in llama_session.hpp.
 

@@ -6,8 +6,8 @@
 #include <einparallel/data/device_view.hpp>
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/execute.hpp>
-#include <einparallel/data/on_device.hpp>
 #include <einparallel/data/files/save.hpp>
+#include <einparallel/data/on_device.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>

@@ -183,9 +183,9 @@ TEST_CASE("inputs from files are read in parts: both orders, another byte order,
         std::ofstream(turned, std::ios::binary) << bytes;
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    const auto half = ep::evaluate(world, ep::tensor<ep::bfloat16, 2>(ep::generate<ep::bfloat16>({n, m}, [](auto x, auto y) {
-                                       return ep::bfloat16(float(small(x, y)));
-                                   })));
+    const auto half =
+        ep::evaluate(world, ep::tensor<ep::bfloat16, 2>(ep::generate<ep::bfloat16>(
+                                {n, m}, [](auto x, auto y) { return ep::bfloat16(float(small(x, y))); })));
     ep::save_safetensors(halves, {{"w", half}});
     const ep::tensor<double, 2> A = ep::load_npy<double, 2>(plain), B = ep::load_npy<double, 2>(turned);
     const auto C = ep::load_safetensors<ep::bfloat16, 2>(halves, "w");
@@ -238,14 +238,17 @@ TEST_CASE("one sentence where storage is missing, the same on every rank") {
     const std::string missing = sentence_of([&] { plan.run(world); });
     CHECK(missing.find("options.paging") != std::string::npos);
     CHECK(missing.find("ep::scratch") != std::string::npos);
-    CHECK(sentence_of([&] { plan.run(world, ep::scratch(folder.path + "/nowhere")); }).find("cannot hold scratch files") !=
-          std::string::npos);
-    CHECK(sentence_of([&] { plan.run(world, ep::scratch(folder.path), ep::scratch(folder.path)); })
-              .find("two folders are given") != std::string::npos);
+    CHECK(sentence_of([&] {
+              plan.run(world, ep::scratch(folder.path + "/nowhere"));
+          }).find("cannot hold scratch files") != std::string::npos);
+    CHECK(sentence_of([&] {
+              plan.run(world, ep::scratch(folder.path), ep::scratch(folder.path));
+          }).find("two folders are given") != std::string::npos);
     CHECK(sentence_of([&] { static_cast<void>(ep::scratch("")); }) == "scratch: the folder has no name");
     // One rank without a folder: every rank says so.
     const std::string one = sentence_of([&] {
-        world.rank() == evicts ? plan.run(world, ep::scratch("/nowhere at all")) : plan.run(world, ep::scratch(folder.path));
+        world.rank() == evicts ? plan.run(world, ep::scratch("/nowhere at all"))
+                               : plan.run(world, ep::scratch(folder.path));
     });
     CHECK(one.find("/nowhere at all") != std::string::npos);
     CHECK(sentence_of([&] { plan.run(world, ep::scratch(folder.path)); }).empty());

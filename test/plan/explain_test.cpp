@@ -167,7 +167,8 @@ TEST_CASE("version 2 of the JSON has these members in this order") {
     const std::string members =
         "version processes options processes objective memory_limit algorithm method powers_of_two "
         "effort check_inputs machine seconds_per_message seconds_per_byte seconds_per_flop exposed "
-        "operations_per_touch levels node_of_rank seconds_per_stored_byte seconds_per_host_byte order runs level paging cost bytes peak_bytes seconds bytes_again "
+        "operations_per_touch levels node_of_rank seconds_per_stored_byte seconds_per_host_byte order runs level "
+        "paging cost bytes peak_bytes seconds bytes_again "
         "seconds_again "
         "outputs vertices " +
         input + input +

@@ -71,10 +71,10 @@ void check_paged(const plan& made, test::random_graphs& random, figures& seen) {
         const std::size_t before = room_of(mine).peak();
         const std::size_t results = room_of(mine).results;
         const std::size_t least = std::min(before, results + (random.one_in(2) ? largest_step(mine) : 600));
-        detail::paging_rule rule{.limit = least + static_cast<std::size_t>(random.between(0, 10)) *
-                                                      (before - least) / 10,
-                                 .seconds_per_flop = 1e-9,
-                                 .seconds_per_byte = random.one_in(3) ? 1e-7 : 1e-10};
+        detail::paging_rule rule{
+            .limit = least + static_cast<std::size_t>(random.between(0, 10)) * (before - least) / 10,
+            .seconds_per_flop = 1e-9,
+            .seconds_per_byte = random.one_in(3) ? 1e-7 : 1e-10};
         const std::size_t buffers = mine.buffers.size();
         detail::page(mine, rule);
         ++seen.programs;
@@ -121,8 +121,8 @@ class best_paging {
 public:
     best_paging(const plan& whole, std::size_t limit) : whole_(whole), limit_(limit) {
         for (const planned_vertex& each : whole.vertices()) {
-            bytes_.push_back(detail::aligned(
-                static_cast<std::size_t>(whole_box(each.bounds).size()) * each.element.bytes));
+            bytes_.push_back(
+                detail::aligned(static_cast<std::size_t>(whole_box(each.bounds).size()) * each.element.bytes));
         }
         for (const std::size_t output : whole.outputs()) {
             results_ |= bit(output);

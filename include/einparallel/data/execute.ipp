@@ -28,9 +28,10 @@ EINPARALLEL_INLINE void open_storage(plan_call& call) {
     const auto is_scratch = [](const binding& each) { return !each.folder.empty(); };
     const auto given = find_if_in(call.bound, is_scratch);
     page_mover& pages = call.moves().pages();
-    require(!call.is_on_device() || call.asked.paging().which == paged_tensors::none,
-            {"run: this plan moves tensors between memory and storage, which runs on devices do not do yet: plan without "
-             "options.paging, or with a larger options.memory_limit"});
+    require(
+        !call.is_on_device() || call.asked.paging().which == paged_tensors::none,
+        {"run: this plan moves tensors between memory and storage, which runs on devices do not do yet: plan without "
+         "options.paging, or with a larger options.memory_limit"});
     expect(count_if_in(call.bound, is_scratch) <= 1, "run: two folders are given (ep::scratch)");
     require(given != call.bound.end() || !pages.needs_folder(),
             {"run: tensors of this plan wait in storage (options.paging), ", pages.file_bytes(),

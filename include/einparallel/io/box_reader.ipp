@@ -37,11 +37,7 @@ public:
     /// first element begins. With `drops` the system need not hold what was read in its cache.
     box_reader(const open_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region, bool drops = false)
-        : file_(file),
-          data_offset_(data_offset),
-          bytes_(index(element_bytes)),
-          turned_(fortran_order),
-          drops_(drops) {
+        : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order), drops_(drops) {
         // Dimensions of extent 1 are left out: a file may have any number of them. There are fewer than 64 others.
         for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
             if (bounds[dimension] != 1) {

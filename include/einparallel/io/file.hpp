@@ -127,7 +127,8 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// A file without a name in a folder, for this process alone. It is gone when it is closed, also where the process dies.
+/// A file without a name in a folder, for this process alone. It is gone when it is closed, also where the process
+/// dies.
 class scratch_file : public open_file {
 public:
     /// @throws error where no file can be made in the folder

@@ -138,10 +138,12 @@ EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
     for (int rank = 0; rank < std::min(shown.processes(), most_named); ++rank) {
         each += sentence({rank == 0 ? "" : ", ", counted(double(shown.bytes_paged(rank)))});
     }
-    return sentence({"note: ", shown.paging().which == paged_tensors::all ? "tensors wait in files" : "inputs are read in parts",
+    const bool writes = any_in(shown.program_of(0).stored,
+                               [](const stored_tensor& stored) { return stored.input == stored_tensor::no_vertex; });
+    return sentence({"note: ", writes ? "tensors wait in files" : "inputs are read in parts",
                      " under options.memory_limit; bytes moved by rank: ", each,
-                     shown.processes() > most_named ? ", …" : "", "; exposed ",
-                     duration_text(shown.paging().seconds), "\n"});
+                     shown.processes() > most_named ? ", …" : "", "; exposed ", duration_text(shown.paging().seconds),
+                     "\n"});
 }
 
 /// Notes on everything that is out of the ordinary, one line each.

@@ -47,8 +47,7 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
         }
         peak = std::max(peak, room.peak());
         bytes += double(bytes_paged_again(mine));
-        found.seconds = std::max(found.seconds,
-                                 exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
+        found.seconds = std::max(found.seconds, exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
     }
     std::size_t& most = *std::max_element(best.held.begin(), best.held.end());
     most = std::max(most, peak);

@@ -97,8 +97,8 @@ public:
             old.push_back(number);
             std::vector<std::size_t> reads = renumbered(graph_.inputs[number], latest);
             if (first[number] == unknown) {
-                latest[number] = first[number] = made.add(graph_.vertices[number], graph_.origins[number],
-                                                          std::move(reads), graph_.step_of[number]);
+                latest[number] = first[number] =
+                    made.add(graph_.vertices[number], graph_.origins[number], std::move(reads), graph_.step_of[number]);
             } else {
                 const std::shared_ptr<vertex> copy = vertex_again(graph_, number);
                 latest[number] = made.add(copy, {copy}, std::move(reads));
@@ -168,9 +168,8 @@ private:
         is_made_.assign(graph_.vertices.size(), false);
         return all_in(order, [&](std::size_t number) {
             is_made_[number] = true;
-            return all_in(graph_.inputs[number], [&](std::size_t input) {
-                return graph_.vertices[input]->is_input() || is_made_[input];
-            });
+            return all_in(graph_.inputs[number],
+                          [&](std::size_t input) { return graph_.vertices[input]->is_input() || is_made_[input]; });
         });
     }
 
@@ -234,9 +233,8 @@ private:
         std::vector<bool> is_there(graph_.vertices.size(), false);
         while (!left.empty()) {
             sequence ready = those_in(left, [&](std::size_t number) {
-                return all_in(graph_.inputs[number], [&](std::size_t input) {
-                    return graph_.vertices[input]->is_input() || is_there[input];
-                });
+                return all_in(graph_.inputs[number],
+                              [&](std::size_t input) { return graph_.vertices[input]->is_input() || is_there[input]; });
             });
             random_ = random_ * 6364136223846793005U + 1442695040888963407U;
             const std::size_t next = ready[std::size_t(random_ >> 33U) % ready.size()];

@@ -99,7 +99,7 @@ struct stored_tensor {
 
     box region{};
     std::size_t element_bytes = 0;
-    std::size_t input = no_vertex;  ///< the input that its source reads, which nothing is written to; else no_vertex
+    std::size_t input = no_vertex;   ///< the input that its source reads, which nothing is written to; else no_vertex
     std::size_t output = no_vertex;  ///< the output of the plan whose file it is; else no_vertex
     bool is_in_file = true;          ///< false for an input that its source makes, or finds in memory
 
@@ -183,8 +183,8 @@ struct step {
     std::vector<message> sends{};
     std::vector<action> work{};
     std::vector<page_move> pages{};  ///< to and from storage
-    std::size_t vertex = 0;  ///< the vertex that the step computes, or whose operands it brings
-    bool once = false;       ///< later runs leave it out and reuse what it wrote; equal in all steps of a phase
+    std::size_t vertex = 0;          ///< the vertex that the step computes, or whose operands it brings
+    bool once = false;               ///< later runs leave it out and reuse what it wrote; equal in all steps of a phase
 
     /// True where the step has nothing to do.
     [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty() && pages.empty(); }

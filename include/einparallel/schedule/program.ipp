@@ -120,8 +120,7 @@ EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank, const step& e
 }
 
 EINPARALLEL_INLINE std::size_t bytes_paged(const program& of_rank) {
-    return detail::sum_in(of_rank.steps, std::size_t{0},
-                          [&](const step& each) { return bytes_paged(of_rank, each); });
+    return detail::sum_in(of_rank.steps, std::size_t{0}, [&](const step& each) { return bytes_paged(of_rank, each); });
 }
 
 }  // namespace einparallel

@@ -7,12 +7,12 @@
 #include <einparallel/data/collect.ipp>
 #include <einparallel/data/evaluate.ipp>
 #include <einparallel/data/execute.ipp>
+#include <einparallel/data/files/einsum_files.ipp>
+#include <einparallel/data/files/save.ipp>
 #include <einparallel/data/local_tensor.ipp>
 #include <einparallel/data/own_layout.ipp>
 #include <einparallel/data/run_inputs.ipp>
 #include <einparallel/data/run_outputs.ipp>
-#include <einparallel/data/files/einsum_files.ipp>
-#include <einparallel/data/files/save.ipp>
 #include <einparallel/data/sources.ipp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/kernel/space.ipp>

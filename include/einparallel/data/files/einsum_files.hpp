@@ -25,8 +25,8 @@ struct file_options {
 ///
 /// It needs MPI to be initialised, and communicates with nobody.
 /// @throws error for a mistake in the string, where files cannot be read, differ in their element types or do not fit
-/// each other or are halves, where the output is one of the inputs or exists and overwrite is false, where no plan keeps to the limit,
-/// and where the disk is full. The output's file is then as it was before.
+/// each other or are halves, where the output is one of the inputs or exists and overwrite is false, where no plan
+/// keeps to the limit, and where the disk is full. The output's file is then as it was before.
 EINPARALLEL_INLINE void einsum_files(std::string_view text, const std::vector<std::string>& inputs,
                                      const std::string& output, const file_options& how = {});
 

@@ -21,7 +21,7 @@ namespace EINPARALLEL_DETAIL {
 /// What a program with pages must keep to, and what its moves take.
 struct paging_rule {
     paged_tensors may_page = paged_tensors::all;
-    std::size_t limit = 0;      ///< bytes of memory
+    std::size_t limit = 0;       ///< bytes of memory
     bool files_outputs = false;  ///< outputs are written to files, and take no memory of their own
     bool is_early = true;        ///< loads begin early and evictions end late, where memory allows
     double seconds_per_flop = 0;
@@ -30,9 +30,10 @@ struct paging_rule {
 
 /// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done; leaves
 /// it as it is where it holds no more than that already. Calls that need too much at once become calls on tiles, in
-/// steps of their own, and the elements of tiles pass through buffers. A tensor between two uses leaves memory where the
-/// limit asks for it. Moves begin as early, and end as late, as memory allows, so that arithmetic hides them. Messages
-/// do not change, so programs of other ranks need not. A program with steps for a first run only is left as it is.
+/// steps of their own, and the elements of tiles pass through buffers. A tensor between two uses leaves memory where
+/// the limit asks for it. Moves begin as early, and end as late, as memory allows, so that arithmetic hides them.
+/// Messages do not change, so programs of other ranks need not. A program with steps for a first run only is left as it
+/// is.
 EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
 
 /// Seconds by which moves to and from storage delay a program, if one move is made after the other and steps take as

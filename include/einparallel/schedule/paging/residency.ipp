@@ -185,8 +185,7 @@ private:
             return;
         }
         // Disputed gaps are in order of their first steps: steps before that of the next one are settled.
-        const std::size_t settled =
-            position < disputed_.size() ? gap(disputed_[position]).first : of_.taken.size();
+        const std::size_t settled = position < disputed_.size() ? gap(disputed_[position]).first : of_.taken.size();
         for (std::size_t step = position == 0 ? 0 : gap(disputed_[position - 1]).first; step < settled; ++step) {
             if (held_[step] > of_.limit) {
                 return;

@@ -34,12 +34,12 @@ EINPARALLEL_INLINE double bytes_in_arena(const buffer& of) {
 /// Seconds that a step's arithmetic takes.
 EINPARALLEL_INLINE double arithmetic_seconds(const program& of_rank, const step& each, double seconds_per_flop) {
     return seconds_per_flop * sum_in(each.work, 0.0, [&](const action& done) {
-        const auto* const call = std::get_if<contraction>(&done);
-        const kernel* const work = call == nullptr ? nullptr : of_rank.vertex_of(*call).work;
-        return work == nullptr ? 0
-                               : product_in(call->ranges, work->operations_per_point(),
-                                            [](const interval& range) { return double(range.size()); });
-    });
+               const auto* const call = std::get_if<contraction>(&done);
+               const kernel* const work = call == nullptr ? nullptr : of_rank.vertex_of(*call).work;
+               return work == nullptr ? 0
+                                      : product_in(call->ranges, work->operations_per_point(),
+                                                   [](const interval& range) { return double(range.size()); });
+           });
 }
 
 /// Writes the steps. Buffers of the program are kept; those of tiles are added behind them.
@@ -83,8 +83,8 @@ public:
     [[nodiscard]] std::size_t given() const { return given_; }
     /// True where the buffer's elements may be in storage.
     [[nodiscard]] bool may_page(buffer_id number) const {
-        return is_input(number) || (rule_.may_page == paged_tensors::all &&
-                                    (rule_.files_outputs || !program_.is_result(number)));
+        return is_input(number) ||
+               (rule_.may_page == paged_tensors::all && (rule_.files_outputs || !program_.is_result(number)));
     }
 
 private:
@@ -214,8 +214,8 @@ private:
             }
             const bool is_output = number == call.operands.size();
             const buffer_id of = is_output ? call.output : call.operands[number];
-            const box region =
-                intersect(is_output ? touched.writes.front().region : touched.reads[number].region, program_[of].region);
+            const box region = intersect(is_output ? touched.writes.front().region : touched.reads[number].region,
+                                         program_[of].region);
             std::optional<std::size_t> same = open[number];
             for (std::size_t other = 0; other < number && !is_output; ++other) {
                 const bool is_same = open[other] && pages_[*open[other]].of == of &&

@@ -20,7 +20,8 @@ public:
                                    function_ref<tiled_tensor(buffer_id)> known)
         : call_(call) {
         const called_vertex& made = of_rank.vertex_of(call);
-        const accesses touched = accesses_of(of_rank, std::variant<read_source, contraction, local_move>(call), &made.form);
+        const accesses touched =
+            accesses_of(of_rank, std::variant<read_source, contraction, local_move>(call), &made.form);
         std::vector<bool> is_fixed(call.ranges.size(), false);
         for (std::size_t operand = 0; operand <= call.operands.size(); ++operand) {
             const bool is_output = operand == call.operands.size();
@@ -59,9 +60,8 @@ public:
                 labels_.push_back(label);
             }
         }
-        sort_range(labels_, [&](label_id a, label_id b) {
-            return std::pair(-length(a), a) < std::pair(-length(b), b);
-        });
+        sort_range(labels_,
+                   [&](label_id a, label_id b) { return std::pair(-length(a), a) < std::pair(-length(b), b); });
     }
 
     EINPARALLEL_INLINE tiling best(double bytes) {
@@ -226,9 +226,7 @@ private:
         tiling best;
         best.cost = infinity;
         const std::vector<unsigned> paged = sets();
-        const auto evaluate_all = [&] {
-            for_each_in(paged, [&](unsigned set) { evaluate(bytes, set, best); });
-        };
+        const auto evaluate_all = [&] { for_each_in(paged, [&](unsigned set) { evaluate(bytes, set, best); }); };
         parts_.assign(call_.ranges.size(), 1);
         const std::size_t loops = std::min(labels_.size(), most_loops);
         const int finer = loops < most_loops ? 2 : 4;
