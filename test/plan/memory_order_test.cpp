@@ -131,6 +131,10 @@ TEST_CASE("under a memory limit vertices take the turns that need the least") {
         try {
             const ep::plan found = ep::decompose_vertices({.processes = 1, .memory_limit = limit}, outputs);
             REQUIRE(found.peak_bytes(0) <= limit);
+            if (found.paging().which != ep::paged_tensors::none) {  // inputs are read in parts
+                ++missed;
+                continue;
+            }
             REQUIRE(found.objective_cost() == doctest::Approx(free.objective_cost()));
         } catch (const ep::error&) {
             ++missed;

@@ -205,7 +205,12 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                 limited.memory_limit = std::stoull(sentence.substr(sentence.find(" needs ") + 7));
                 CHECK_NOTHROW(static_cast<void>(decompose_vertices(limited, {chain})));  // what it needs is enough
                 --limited.memory_limit;                                                  // and no search finds less
-                CHECK_THROWS_AS(static_cast<void>(decompose_vertices(limited, {chain})), error);
+                try {
+                    const plan other = decompose_vertices(limited, {chain});
+                    CHECK(other.paging().which == paged_tensors::inputs);  // or only by parts of other sizes
+                } catch (const error& again) {
+                    CHECK(std::string(again.what()).find(" needs ") != std::string::npos);
+                }
                 CHECK(sentence.rfind("decompose: v", 0) == 0);
                 break;
             }

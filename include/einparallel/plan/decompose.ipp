@@ -273,7 +273,7 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     }
     if (found.excess > 0 && !pages) {
         detail::limited_plan other = detail::plan_with_pages(graph, asked, paged_tensors::inputs);
-        if (other.excess == 0) {
+        if (other.excess < found.excess) {
             found = std::move(other);
         }
     }
