@@ -8,6 +8,8 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
+#include <einparallel/plan/memory.ipp>
+#include <einparallel/plan/paged_plan.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
@@ -162,6 +164,13 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     detail::place_table table(asked.machine, !has_levels);
     plan made = plan_builder::build(graph, asked, may_be, decided, table, true);
     detail::check_kept(made, "plan_with");
+    if (asked.memory_limit > 0 && asked.paging) {
+        const std::vector<int> ranks = detail::heaviest_ranks(graph, processes);
+        const std::vector<std::size_t> held = detail::most_held(made, ranks);
+        if (*std::max_element(held.begin(), held.end()) > asked.memory_limit) {
+            made = detail::paged(made, {paged_tensors::all}, ranks).made;
+        }
+    }
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);
         detail::require(peak <= asked.memory_limit, {"plan_with: the plan needs ", peak, " bytes on rank ", rank,

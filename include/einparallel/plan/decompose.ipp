@@ -259,7 +259,14 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     };
     detail::limited_plan found;
     const bool pages = asked.paging && asked.memory_limit > 0;
-    found = pages ? detail::plan_with_pages(graph, asked, paged_tensors::all) : found_within(asked);
+    if (pages) {
+        const auto plan_of = [&](const detail::einsum_graph& ordered) {
+            return detail::plan_with_pages(ordered, asked, paged_tensors::all);
+        };
+        found = asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
+    } else {
+        found = found_within(asked);
+    }
     while (found.excess > 0 && !pages) {  // a looser limit may lead the search to a smaller plan
         options looser = asked;
         looser.memory_limit = found.most() - 1;
