@@ -46,6 +46,11 @@ struct machine {
     /// Nodes of 8 NVIDIA H200, one rank on each, with NVLink between them and one card of 400 Gbit/s for each. From the
     /// data sheets: 450 GB/s each way within a node, 50 GB/s for each card. Otherwise as h200.
     static const machine h200_nodes;
+    /// Eight NVIDIA A100 of 40 GB, one rank on each. From the data sheets: 312 Tflop/s of halves in matrix
+    /// products, 1.555 TB/s of memory, NVLink at 300 GB/s each way. Assumed, because the paper's text gives neither
+    /// (EinDecomp §9): tensors wait in memory of the host behind 16 GB/s each way for each device; 4 µs until a kernel
+    /// or a copy begins.
+    static const machine a100_40gb;
     /// One rank on each node, 100 Gbit/s, full bisection. Assumed, not measured: 2 µs.
     static const machine cluster_100g;
 
@@ -70,6 +75,13 @@ inline constexpr machine machine::h200_nodes{.seconds_per_flop = 1 / 67e12,
                                                  {8, 2.0e-6 + 2 * 4.0e-6, 1 / 450e9, 1},
                                                  {0, 2.0e-6 + 2 * 4.0e-6, 1 / 50e9, 8},
                                              }}};
+inline constexpr machine machine::a100_40gb{.seconds_per_message = 4.0e-6,
+                                            .seconds_per_byte = 1 / 300e9,
+                                            .seconds_per_flop = 1 / 312e12,
+                                            .exposed = 0.1,
+                                            .operations_per_touch = 2 * 2 / 1.555e12 * 312e12,
+                                            .seconds_per_stored_byte = 1 / 16e9,
+                                            .seconds_per_host_byte = 1 / 16e9};
 inline constexpr machine machine::cluster_100g{.seconds_per_message = 2.0e-6, .seconds_per_byte = 0.8e-10};
 
 namespace EINPARALLEL_DETAIL {
