@@ -34,7 +34,8 @@ EINPARALLEL_SELDOM void require_tensor(std::initializer_list<word> who, element_
 EINPARALLEL_INLINE class box_reader {
 public:
     /// `bounds`: the extents of the array. `region` lies inside them. `data_offset`: the byte of the file where its
-    /// first element begins. With `drops` the system need not hold what was read in its cache.
+    /// first element begins. With `drops` the system need not hold what was read in its
+    /// cache, and the file must not have been written to since it was opened.
     box_reader(const open_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region, bool drops = false)
         : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order), drops_(drops) {
@@ -55,6 +56,9 @@ public:
     /// @pre the region is not empty
     void read(void* destination) {
         auto* const bytes = static_cast<std::byte*>(destination);
+        if (drops_) {  // other parts are read at other times: all must be of one file
+            file_.require_unchanged();
+        }
         const auto long_sides = count_if_in(region_, [](interval side) { return side.size() > 1; });
         if (turned_ && long_sides > 1) {
             read_turned(bytes);

@@ -40,6 +40,16 @@ public:
         }
     }
 
+    /// @throws error where the file was written to since it was opened for reading
+    EINPARALLEL_INLINE void require_unchanged() const {
+        struct stat now {};
+        const bool is_known = status_.st_mtim.tv_sec != 0 && ::fstat(descriptor_, &now) == 0;
+        require(!is_known || (now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
+                              now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec && now.st_size == status_.st_size),
+                {"'", path_, "' was changed after it was opened: it had ", std::uint64_t(status_.st_size),
+                 " bytes and has ", std::uint64_t(now.st_size)});
+    }
+
     /// Writes exactly `bytes` bytes from `offset` on. @throws error
     EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
         const auto* const first = static_cast<const std::byte*>(data);
@@ -107,6 +117,7 @@ protected:
 
     std::string path_;
     int descriptor_;
+    struct stat status_ {};  ///< of a file that is read: its state when it was opened
 };
 
 /// Reads a regular file at any position. Reading does not move a cursor, so threads may read at once.
@@ -115,16 +126,12 @@ public:
     /// @throws error where the path names no file that can be read
     EINPARALLEL_INLINE explicit input_file(std::string path)
         : open_file(std::move(path), O_RDONLY | O_NONBLOCK, "cannot be opened") {  // a pipe is refused, not waited for
-        struct stat status {};
-        require(::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode), {"'", path_, "' is not a regular file"});
-        size_ = std::uint64_t(status.st_size);
+        require(::fstat(descriptor_, &status_) == 0 && S_ISREG(status_.st_mode),
+                {"'", path_, "' is not a regular file"});
     }
 
     /// Bytes in the file when it was opened.
-    [[nodiscard]] std::uint64_t size() const { return size_; }
-
-private:
-    std::uint64_t size_ = 0;
+    [[nodiscard]] std::uint64_t size() const { return std::uint64_t(status_.st_size); }
 };
 
 /// A file without a name in a folder, for this process alone. It is gone when it is closed, also where the process
