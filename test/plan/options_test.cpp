@@ -224,10 +224,10 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                "1";
     };
     const options tight{.processes = 2, .memory_limit = 1};
-    check_refused(tight, {product(8, 8, 8)}, needs("v2", 1024));
+    check_refused(tight, {product(8, 8, 8)}, needs("v2", 640));
     const node both = input({8, 8});  // by operands that want the same blocks once
-    check_refused(tight, {einsum("ij,ij->ij", {both, both})}, needs("v1", 512));
-    check_refused(tight, {einsum("ij,ij->ij", {both, input({8, 8})})}, needs("v2", 768));
+    check_refused(tight, {einsum("ij,ij->ij", {both, both})}, needs("v1", 320));
+    check_refused(tight, {einsum("ij,ij->ij", {both, input({8, 8})})}, needs("v2", 384));
     const node bytes = product(1, 1, 1);  // each vertex alone fits any share of the limit, and buffers begin at lines
     for (const node& each : {bytes, bytes->operands[0], bytes->operands[1]}) {
         each->element = {'i', 1};

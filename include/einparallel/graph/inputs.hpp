@@ -50,18 +50,21 @@ public:
     using reader = std::function<void(const box& region, void* destination)>;
 
     /// @param stream  for elements in a file: reads them, and they need not be held in the system's cache
+    /// @param is_turned  the first index is the fastest in the file
     explicit function_source(std::string description, reader read = nullptr, std::string number = {},
-                             reader stream = nullptr)
+                             reader stream = nullptr, bool is_turned = false)
         : description_(std::move(description)),
           read_(std::move(read)),
           stream_(std::move(stream)),
-          number_(std::move(number)) {}
+          number_(std::move(number)),
+          is_turned_(is_turned) {}
 
     [[nodiscard]] source_kind kind() const override {
         return read_ == nullptr ? source_kind::placeholder : source_kind::everywhere;
     }
     void read(const box& region, void* destination) const override { read_(region, destination); }
     [[nodiscard]] bool is_in_file() const override { return stream_ != nullptr; }
+    [[nodiscard]] bool is_turned() const override { return is_turned_; }
     void stream(const box& region, void* destination) const override {
         (stream_ != nullptr ? stream_ : read_)(region, destination);
     }
@@ -73,6 +76,7 @@ private:
     reader read_;
     reader stream_;
     std::string number_;
+    bool is_turned_;
 };
 
 /// The source of ep::iota: the element at index i is i.

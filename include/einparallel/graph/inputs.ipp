@@ -57,7 +57,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, e
         const auto read = [file](const box& region, void* destination) { file.read_box(region, destination); };
         const auto stream = [file](const box& region, void* into) { file.read_box(region, into, true); };
         return input_vertex(file.shape(), element,
-                            std::make_shared<function_source>(path, read, std::string(), stream));
+                            std::make_shared<function_source>(path, read, std::string(), stream, file.fortran_order()));
     } catch (const std::exception& failed) {
         return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }

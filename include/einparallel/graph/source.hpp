@@ -38,6 +38,8 @@ public:
 
     /// True where read() reads a file and calls no code of the application. Other threads may then call it.
     [[nodiscard]] virtual bool is_in_file() const { return false; }
+    /// True where the first index is the fastest in the file.
+    [[nodiscard]] virtual bool is_turned() const { return false; }
     /// Like read(), for elements that are not wanted again soon: the system need not hold them in its cache.
     virtual void stream(const box& region, void* destination) const { read(region, destination); }
 

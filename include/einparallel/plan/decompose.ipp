@@ -213,7 +213,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         plan_builder::made_for(found.made, asked, bound);
         take_better(best, found.excess == 0 ? std::move(found) : paged(std::move(found.made), {which}, ranks));
     }
-    return best;
+    return best.excess == 0 ? std::move(best) : paged_in_more(whole, asked, {which}, ranks);
 }
 
 /// Refuses a plan that exceeds the memory limit. @throws error that names the vertex that needs most
@@ -234,8 +234,8 @@ EINPARALLEL_SELDOM plan plan_into_files(const options& asked, const std::vector<
     plan whole = best_plan(graph, other);
     plan_builder::made_for(whole, asked, whole.lower_bound());
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
-    limited_plan found = paged(std::move(whole), {paged_tensors::all, true}, ranks);
-    check_limit(found);
+    limited_plan found = paged(whole, {paged_tensors::all, true}, ranks);
+    check_limit(found.excess == 0 ? found : paged_in_more(whole, asked, {paged_tensors::all, true}, ranks));
     return std::move(found.made);
 }
 

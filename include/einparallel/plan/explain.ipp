@@ -4,6 +4,7 @@
 #include <einparallel/io/text.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/layers.ipp>
@@ -101,7 +102,9 @@ EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_v
 /// A share as text: `3.4 %`.
 EINPARALLEL_SELDOM std::string percent_text(double share) {
     char written[32];
-    const auto end = std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr;
+    const auto end =
+        share < 1 ? std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr
+                  : std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::fixed, 0).ptr;
     return std::string(written, end) + " %";
 }
 
@@ -133,17 +136,32 @@ EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
     if (shown.paging().which == paged_tensors::none) {
         return {};
     }
-    constexpr int most_named = 8;
-    std::string each;
-    for (int rank = 0; rank < std::min(shown.processes(), most_named); ++rank) {
-        each += sentence({rank == 0 ? "" : ", ", counted(double(shown.bytes_paged(rank)))});
+    constexpr std::size_t most_named = 8;
+    const program first = shown.program_of(0);
+    std::vector<std::string> waiting;
+    std::size_t room = 0;
+    for (const stored_tensor& each : first.stored) {
+        if (each.is_scratch()) {
+            room += each.bytes();
+            waiting.push_back(each.tensor < shown.vertices().size() ? printable(shown.vertices()[each.tensor].name)
+                                                                    : std::string("sums"));
+        }
     }
-    const bool writes = any_in(shown.program_of(0).stored,
-                               [](const stored_tensor& stored) { return stored.input == stored_tensor::no_vertex; });
-    return sentence({"note: ", writes ? "tensors wait in files" : "inputs are read in parts",
-                     " under options.memory_limit; bytes moved by rank: ", each,
-                     shown.processes() > most_named ? ", …" : "", "; exposed ", duration_text(shown.paging().seconds),
-                     "\n"});
+    sort_unique(waiting);
+    if (waiting.size() > most_named) {
+        waiting[most_named] = std::to_string(waiting.size() - most_named) + " more";
+        waiting.resize(most_named + 1);
+    }
+    std::string moved;
+    for (int rank = 0; rank < std::min(shown.processes(), int(most_named)); ++rank) {
+        moved += (rank == 0 ? "" : ", ") + counted(double(shown.bytes_paged(rank)));
+    }
+    moved += shown.processes() > int(most_named) ? ", …" : "";
+    const std::string what = waiting.empty() ? std::string("inputs are read or made in parts")
+                                             : sentence({"in files of rank 0, of ", counted(double(room)),
+                                                         " bytes, wait ", joined(waiting, ", ", std::identity())});
+    return sentence({"note: for options.memory_limit ", what, "; bytes to and from files by rank: ", moved, "; ",
+                     duration_text(shown.paging().seconds), " longer than with all in memory, by the time model\n"});
 }
 
 /// Notes on everything that is out of the ordinary, one line each.

@@ -38,8 +38,8 @@ struct repetition {
 };
 
 /// By vertex: the run of three or more equal layers to which it belongs; without one, a layer of this vertex alone.
-/// Layers are equal where their vertices have equal placements, costs and bytes held, and each vertex reads either the
-/// same vertices as the one in the layer before, or vertices that are one layer further on.
+/// Layers are equal where their vertices have equal placements, costs, bytes held and bytes paged, and each vertex
+/// reads either the same vertices as the one in the layer before, or vertices that are one layer further on.
 EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,
                                                      const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();
@@ -48,7 +48,7 @@ EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,
         std::size_t first = 0;
         while (first < number &&
                (kind[first] != first || statistics[number].held_bytes != statistics[first].held_bytes ||
-                !is_alike(shown, number, first))) {
+                statistics[number].paged_bytes != statistics[first].paged_bytes || !is_alike(shown, number, first))) {
             ++first;
         }
         kind.push_back(first);

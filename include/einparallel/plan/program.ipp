@@ -54,8 +54,11 @@ public:
         }
         written_.vertices = list_of(plan_.vertices(), [](const planned_vertex& each) {
             const source* const origin = each.origin->origin.get();
-            return called_vertex{
-                {}, each.origin->work.get(), each.work.form, origin != nullptr && origin->is_in_file()};
+            return called_vertex{{},
+                                 each.origin->work.get(),
+                                 each.work.form,
+                                 origin != nullptr && origin->is_in_file(),
+                                 origin != nullptr && origin->is_turned()};
         });
         fuse_softmax(written_);
         constexpr std::size_t strip = std::size_t{16} << 20;  // enough for a device's calls, too

@@ -27,7 +27,7 @@ public:
     EINPARALLEL_SELDOM explicit page_mover(const program& of_rank) {
         constexpr std::uint64_t page = 4096;
         for (const stored_tensor& each : of_rank.stored) {
-            const bool is_scratch = each.input == stored_tensor::no_vertex && each.output == stored_tensor::no_vertex;
+            const bool is_scratch = each.is_scratch();
             offsets_.push_back(bytes_);
             bytes_ += is_scratch ? (each.bytes() + page - 1) / page * page : 0;
         }

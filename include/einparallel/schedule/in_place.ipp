@@ -22,7 +22,7 @@ EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, bool replaces
 }
 
 EINPARALLEL_INLINE bool is_elementwise_in(const program& of_rank, const contraction& call, std::size_t number) {
-    const auto& [name, work, form, is_in_file] = of_rank.vertex_of(call);
+    const auto& [name, work, form, is_in_file, is_turned] = of_rank.vertex_of(call);
     const operand_read* const read = call.read_of(form, number);
     return !call.rows.labels.empty()
                ? call.rows.labels == form.output

@@ -102,6 +102,10 @@ struct stored_tensor {
     std::size_t input = no_vertex;   ///< the input that its source reads, which nothing is written to; else no_vertex
     std::size_t output = no_vertex;  ///< the output of the plan whose file it is; else no_vertex
     bool is_in_file = true;          ///< false for an input that its source makes, or finds in memory
+    std::size_t tensor = no_vertex;  ///< the vertex whose elements they are (buffer::tensor)
+
+    /// True where it lies in a file of the run.
+    [[nodiscard]] bool is_scratch() const { return input == no_vertex && output == no_vertex; }
 
     [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
@@ -214,6 +218,7 @@ struct called_vertex {
     const kernel* work = nullptr;  ///< null where the vertex is no einsum
     einsum_form form{};            ///< for an einsum
     bool is_in_file = false;       ///< for an input: its source reads a file
+    bool is_turned = false;        ///< for an input in a file: its first index is the fastest there
 };
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in

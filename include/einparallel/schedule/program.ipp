@@ -66,7 +66,7 @@ EINPARALLEL_INLINE laid_block lay_out_read(const buffer& holder, const operand_r
 
 EINPARALLEL_INLINE void prepare(const program& of_rank, action& done) {
     contraction& call = std::get<contraction>(done);
-    const auto& [name, work, form, is_in_file] = of_rank.vertex_of(call);
+    const auto& [name, work, form, is_in_file, is_turned] = of_rank.vertex_of(call);
     const accesses touched = accesses_of(of_rank, done, &form);
     laid_call& laid = *(call.laid = std::make_shared<laid_call>());
     laid.extents = list_of(call.ranges, &interval::size);

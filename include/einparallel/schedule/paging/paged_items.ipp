@@ -128,6 +128,7 @@ protected:
             stored_tensor& made = program_.stored.emplace_back();
             made.region = program_[of].region;
             made.element_bytes = program_[of].element_bytes;
+            made.tensor = program_[of].tensor;
             if (tiles_.is_input(of)) {
                 made.input = *tiles_.life_of(of).input;
                 made.is_in_file = program_.vertices[made.input].is_in_file;

@@ -157,8 +157,10 @@ private:
     }
 
     EINPARALLEL_INLINE tiled_tensor known(buffer_id number) const {
-        tiled_tensor made{may_page(number)};
         const double bytes = double(program_[number].bytes());
+        const bool is_apart = !rule_.files_outputs && program_.is_result(number);  // in memory of its own
+        const bool is_turned = is_input(number) && program_.vertices[*life_of(number).input].is_turned;
+        tiled_tensor made{may_page(number), is_turned, is_apart ? 0 : bytes};
         const lifetime& life = life_of(number);
         made.whole = is_input(number) ? bytes : 0;
         const bool is_filed = program_.is_result(number);

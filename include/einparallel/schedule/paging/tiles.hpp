@@ -25,9 +25,11 @@ struct tiling {
 
 /// What is known of a tensor that a call reads or writes.
 struct tiled_tensor {
-    bool may_page = false;  ///< its elements may stay in storage
-    double whole = 0;       ///< cost of having all of it in memory for this call
-    double beside = 0;      ///< cost that paging it adds elsewhere: it is stored before, or loaded after
+    bool may_page = false;   ///< its elements may stay in storage
+    bool is_turned = false;  ///< its first index is the fastest in storage
+    double held = 0;         ///< bytes that it takes of the call's memory where it is whole
+    double whole = 0;        ///< cost of having all of it in memory for this call
+    double beside = 0;       ///< cost that paging it adds elsewhere: it is stored before, or loaded after
 };
 
 /// The cheapest tiling of a call for `bytes` bytes of memory that was found; without loops where there is none. Tiles

@@ -31,7 +31,6 @@ public:
             each.is_output = is_output;
             each.is_read = !is_output || call.mode == write_mode::combine;
             each.element = double(holder.element_bytes);
-            each.all = double(holder.bytes());
             const operand_read* const read = is_output ? nullptr : call.read_of(made.form, operand);
             const bool is_viewed = read != nullptr && !read->at.is_plain();
             const std::vector<label_id>& labels = is_output ? made.form.output : call.labels_of(made.form, operand);
@@ -65,24 +64,25 @@ public:
     }
 
     EINPARALLEL_INLINE tiling best(double bytes) {
-        tiling chosen;
-        for (const double share : {1.0, .5, .25, .125}) {
-            const tiling found = within(bytes * share);
-            constexpr double nearly = 1.02;
-            if (!found.loops.empty() && (chosen.loops.empty() || found.cost <= nearly * chosen.cost)) {
-                chosen = found;
-            } else {
-                break;
-            }
+        const best_tilings found = within(bytes);
+        std::size_t chosen = 0;
+        constexpr double nearly = 1.02;
+        while (chosen + 1 < shares.size() && !found[chosen + 1].loops.empty() &&
+               found[chosen + 1].cost <= nearly * found[chosen].cost) {
+            ++chosen;
         }
-        return chosen;
+        return found[chosen].loops.empty() ? found[chosen] : coarser(bytes * shares[chosen], found[chosen]);
     }
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::size_t most_loops = 4;
-    static constexpr double run_cost = 4 << 10;  ///< bytes that a run in a file costs beside its own
-    static constexpr double most_for_runs = 16;  ///< nor do runs cost more than this: what lies between them is read
+    static constexpr std::array<double, 4> shares{1, .5, .25, .125};  ///< of the memory, which tiles may take
+    static constexpr double step_cost = 32 << 10;                     ///< bytes that a step takes as long as
+    static constexpr double few_tiles = 4096;                         ///< as many may always be
+    static constexpr double bytes_for_tile = 16 << 10;  ///< of memory, for which there may be one tile more
+    static constexpr double run_cost = 4 << 10;         ///< bytes that a run in a file costs beside its own
+    static constexpr double most_between = 32 << 10;    ///< bytes between runs that are read and dropped
 
     struct dimension {
         std::vector<std::pair<label_id, double>> terms{};
@@ -94,9 +94,11 @@ private:
         buffer_id buffer = no_buffer;
         std::vector<dimension> dimensions{};
         double element = 0;
-        double all = 0;  ///< bytes of the buffer
         bool is_output = false;
         bool is_read = true;
+        bool is_cut = false;    ///< with the parts that are evaluated: tiles of it pass through memory
+        double tile_bytes = 0;  ///< of one tile, or of all of it
+        double tile_cost = 0;
     };
 
     index length(label_id label) const { return call_.ranges[std::size_t(label)].size(); }
@@ -107,13 +109,14 @@ private:
         });
     }
 
-    /// Bytes of a tile, and what moving it costs.
+    /// Bytes of a tile, and what moving it costs. What lies between short runs is read, too (io/box_reader).
     EINPARALLEL_INLINE std::pair<double, double> tile_of(const tensor& of) const {
         double elements = 1;
         double run = 1;
+        double apart = 1;  // from the begin of a run to that of the next one
         bool is_whole = true;
-        for (std::size_t side = of.dimensions.size(); side-- > 0;) {
-            const dimension& each = of.dimensions[side];
+        for (std::size_t number = 0; number < of.dimensions.size(); ++number) {
+            const dimension& each = of.dimensions[of.known.is_turned ? number : of.dimensions.size() - 1 - number];
             double size = 1;
             for (const auto& [label, factor] : each.terms) {
                 size += factor * (std::ceil(double(length(label)) / parts_[std::size_t(label)]) - 1);
@@ -121,81 +124,91 @@ private:
             size = std::min(size, each.most);
             elements *= size;
             run *= is_whole ? size : 1;
+            apart *= is_whole ? each.in_file : 1;
             is_whole = is_whole && size == each.in_file;
         }
         const double bytes = elements * of.element;
-        return {bytes, bytes * (1 + std::min(most_for_runs, run_cost / std::max(1.0, run * of.element)))};
+        const double run_bytes = std::max(1.0, run * of.element);
+        const double apart_bytes = apart * of.element;
+        return {bytes, bytes * (apart_bytes <= most_between ? std::max(1.0, apart_bytes / run_bytes)
+                                                            : 1 + run_cost / run_bytes)};
     }
 
+    /// The best tilings for parts of the memory.
+    using best_tilings = std::array<tiling, shares.size()>;
+
     /// Evaluates the parts in parts_: the best order of loops, for the tensors that are paged.
-    EINPARALLEL_INLINE void evaluate(double bytes, unsigned paged, tiling& best) const {
+    EINPARALLEL_INLINE void evaluate(double bytes, unsigned paged, best_tilings& best) {
         std::array<label_id, most_loops + 8> loops{};
         std::size_t count = 0;
+        double tiles_of_all = 1;
         for (const label_id label : labels_) {
             if (parts_[std::size_t(label)] > 1 && count < loops.size()) {
                 loops[count++] = label;
+                tiles_of_all *= parts_[std::size_t(label)];
             }
         }
-        struct tile {
-            double bytes, cost;
-            bool is_cut;
-        };
-        std::vector<tile> tiles;
+        // What a program says of each tile takes memory, too.
+        if (count == 0 || tiles_of_all > std::max(few_tiles, bytes / bytes_for_tile)) {
+            return;
+        }
         double least = 0;
         double beside = 0;
-        std::vector<buffer_id> counted;
         for (std::size_t number = 0; number < tensors_.size(); ++number) {
-            const tensor& each = tensors_[number];
-            bool is_cut = false;  // it, or another operand that is the same tensor
-            for (const tensor& other : tensors_) {
-                for (std::size_t at = 0; at < count && other.buffer == each.buffer; ++at) {
-                    is_cut = is_cut || has(other, loops[at]);
+            tensor& each = tensors_[number];
+            each.is_cut = false;  // it, or another operand that is the same tensor
+            bool is_new = true;
+            for (std::size_t other = 0; other < tensors_.size(); ++other) {
+                const bool is_same = tensors_[other].buffer == each.buffer;
+                is_new = is_new && !(is_same && other < number);
+                for (std::size_t at = 0; at < count && is_same; ++at) {
+                    each.is_cut = each.is_cut || has(tensors_[other], loops[at]);
                 }
             }
-            is_cut = is_cut && (paged >> number & 1U) != 0;
-            const auto [tile_bytes, tile_cost] = is_cut ? tile_of(each) : std::pair(each.all, each.known.whole);
-            const bool is_new = is_cut || !found_in(each.buffer, counted);
-            counted.push_back(each.buffer);
-            tiles.push_back({is_new ? tile_bytes : 0, is_new ? tile_cost : 0, is_cut});
-            least += tiles.back().bytes;
-            beside += is_cut ? each.known.beside : 0;
+            each.is_cut = each.is_cut && (paged >> number & 1U) != 0;
+            const auto [bytes_of_tile, cost_of_tile] =
+                each.is_cut ? tile_of(each) : std::pair(each.known.held, each.known.whole);
+            each.tile_bytes = is_new || each.is_cut ? bytes_of_tile : 0;
+            each.tile_cost = is_new || each.is_cut ? cost_of_tile : 0;
+            least += each.tile_bytes;
+            beside += each.is_cut ? each.known.beside : 0;
         }
-        if (least > bytes || count == 0) {
+        if (least > bytes) {
             return;
         }
         std::sort(loops.begin(), loops.begin() + std::ptrdiff_t(count));
         const bool permutes = count <= most_loops;
         do {
             double memory = 0;
-            double cost = beside;
-            for (std::size_t number = 0; number < tensors_.size(); ++number) {
-                const tensor& each = tensors_[number];
+            double cost = beside + step_cost * tiles_of_all;
+            for (const tensor& each : tensors_) {
                 double visits = 1;
                 double tiles_of_it = 1;
                 double turns = 1;
-                for (std::size_t at = 0; tiles[number].is_cut && at < count; ++at) {
+                for (std::size_t at = 0; each.is_cut && at < count; ++at) {
                     turns *= parts_[std::size_t(loops[at])];
                     if (has(each, loops[at])) {
                         visits = turns;
                         tiles_of_it *= parts_[std::size_t(loops[at])];
                     }
                 }
-                memory += tiles[number].bytes * (visits > 1 ? 2 : 1);
-                if (each.is_output && tiles[number].is_cut) {
-                    cost += tiles[number].cost * (2 * visits - (each.is_read ? 0 : tiles_of_it));
-                } else {
-                    cost += tiles[number].cost * visits;
-                }
+                memory += each.tile_bytes * (visits > 1 ? 2 : 1);
+                cost += each.tile_cost *
+                        (each.is_output && each.is_cut ? 2 * visits - (each.is_read ? 0 : tiles_of_it) : visits);
             }
-            const bool is_double = memory <= bytes;
-            constexpr double single_cost = 1.5;  // nothing is hidden without a second tile
-            cost *= is_double ? 1 : single_cost;
-            if (cost < best.cost) {
-                best = {{}, {}, cost, is_double ? memory : least};
-                for (std::size_t at = 0; at < count; ++at) {
-                    best.loops.push_back({loops[at], parts_[std::size_t(loops[at])]});
+            for (std::size_t share = 0; share < shares.size(); ++share) {
+                const bool is_double = memory <= bytes * shares[share];
+                constexpr double single_cost = 1.5;  // nothing is hidden without a second tile
+                const double of_share = least > bytes * shares[share] ? infinity
+                                        : is_double                   ? cost
+                                                                      : single_cost * cost;
+                if (of_share < best[share].cost) {
+                    best[share] = {{}, {}, of_share, is_double ? memory : least};
+                    for (std::size_t at = 0; at < count; ++at) {
+                        best[share].loops.push_back({loops[at], parts_[std::size_t(loops[at])]});
+                    }
+                    best[share].is_paged = list_of(tensors_, &tensor::is_cut);
                 }
-                best.is_paged = list_of(tiles, &tile::is_cut);
             }
         } while (permutes && std::next_permutation(loops.begin(), loops.begin() + std::ptrdiff_t(count)));
     }
@@ -222,9 +235,9 @@ private:
         return made;
     }
 
-    EINPARALLEL_INLINE tiling within(double bytes) {
-        tiling best;
-        best.cost = infinity;
+    EINPARALLEL_INLINE best_tilings within(double bytes) {
+        best_tilings best;
+        for_each_in(best, [](tiling& each) { each.cost = infinity; });
         const std::vector<unsigned> paged = sets();
         const auto evaluate_all = [&] { for_each_in(paged, [&](unsigned set) { evaluate(bytes, set, best); }); };
         parts_.assign(call_.ranges.size(), 1);
@@ -243,26 +256,24 @@ private:
             parts = 1;
         };
         enumerate(enumerate, 0);
-        for (std::size_t at = loops; at < labels_.size() && best.loops.empty(); ++at) {
+        for (std::size_t at = loops; at < labels_.size() && best.front().loops.empty(); ++at) {
             for (std::size_t cut = 0; cut <= at; ++cut) {
                 parts_[std::size_t(labels_[cut])] = int(length(labels_[cut]));
             }
             evaluate_all();
         }
-        if (!best.loops.empty()) {
-            coarsen(bytes, best);
-        }
         return best;
     }
 
-    /// Makes tiles as large as they may be.
-    EINPARALLEL_INLINE void coarsen(double bytes, tiling& best) {
+    /// The same with tiles as large as they may be.
+    EINPARALLEL_INLINE tiling coarser(double bytes, tiling best) {
         unsigned set = 0;
         for (std::size_t number = 0; number < best.is_paged.size(); ++number) {
             set |= best.is_paged[number] ? 1U << number : 0;
         }
         const tiling found = best;
         for (const tiling::loop& each : found.loops) {
+            parts_.assign(call_.ranges.size(), 1);
             for (const tiling::loop& set_to : best.loops) {
                 parts_[std::size_t(set_to.label)] = set_to.parts;
             }
@@ -271,17 +282,18 @@ private:
             while (most - least > 1) {
                 const int middle = least + (most - least) / 2;
                 parts_[std::size_t(each.label)] = middle;
-                tiling tried = best;
-                tried.cost = best.cost * (1 + 1e-9);
+                best_tilings tried;
+                tried.front().cost = best.cost * (1 + 1e-9);
                 evaluate(bytes, set, tried);
-                if (tried.cost <= best.cost && tried.loops.size() == found.loops.size()) {
-                    best = tried;
+                if (tried.front().loops.size() == found.loops.size()) {
+                    best = tried.front();
                     most = middle;
                 } else {
                     least = middle;
                 }
             }
         }
+        return best;
     }
 
     const contraction& call_;
