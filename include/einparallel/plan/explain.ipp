@@ -102,9 +102,10 @@ EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_v
 /// A share as text: `3.4 %`.
 EINPARALLEL_SELDOM std::string percent_text(double share) {
     char written[32];
-    const auto end =
-        share < 1 ? std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr
-                  : std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::fixed, 0).ptr;
+    const bool is_small = share < 1;
+    const auto end = std::to_chars(written, written + sizeof written, 100 * share,
+                                   is_small ? std::chars_format::general : std::chars_format::fixed, is_small ? 2 : 0)
+                         .ptr;
     return std::string(written, end) + " %";
 }
 
