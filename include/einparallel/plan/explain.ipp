@@ -4,11 +4,11 @@
 #include <einparallel/io/text.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/layers.ipp>
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/paged_plan.ipp>
 #include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/pins.hpp>
 
@@ -130,39 +130,6 @@ EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
                              names.empty() ? " uses " : " use ", ranks, " of ", shown.processes(), " ranks\n"});
     }
     return written;
-}
-
-/// What a plan moves to and from files, and how much of that the arithmetic does not hide.
-EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
-    if (shown.paging().which == paged_tensors::none) {
-        return {};
-    }
-    constexpr std::size_t most_named = 8;
-    const program first = shown.program_of(0);
-    std::vector<std::string> waiting;
-    std::size_t room = 0;
-    for (const stored_tensor& each : first.stored) {
-        if (each.is_scratch()) {
-            room += each.bytes();
-            waiting.push_back(each.tensor < shown.vertices().size() ? printable(shown.vertices()[each.tensor].name)
-                                                                    : std::string("sums"));
-        }
-    }
-    sort_unique(waiting);
-    if (waiting.size() > most_named) {
-        waiting[most_named] = std::to_string(waiting.size() - most_named) + " more";
-        waiting.resize(most_named + 1);
-    }
-    std::string moved;
-    for (int rank = 0; rank < std::min(shown.processes(), int(most_named)); ++rank) {
-        moved += (rank == 0 ? "" : ", ") + counted(double(shown.bytes_paged(rank)));
-    }
-    moved += shown.processes() > int(most_named) ? ", …" : "";
-    const std::string what = waiting.empty() ? std::string("inputs are read or made in parts")
-                                             : sentence({"in files of rank 0, of ", counted(double(room)),
-                                                         " bytes, wait ", joined(waiting, ", ", std::identity())});
-    return sentence({"note: for options.memory_limit ", what, "; bytes to and from files by rank: ", moved, "; ",
-                     duration_text(shown.paging().seconds), " longer than with all in memory, by the time model\n"});
 }
 
 /// Notes on everything that is out of the ordinary, one line each.

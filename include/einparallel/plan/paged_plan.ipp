@@ -3,8 +3,12 @@
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
+#include <einparallel/graph/text.hpp>
+#include <einparallel/io/text.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.hpp>
@@ -16,6 +20,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +92,39 @@ EINPARALLEL_SELDOM limited_plan paged_in_more(const plan& made, const options& a
     plan_builder::made_for(best.made, asked);
     best.excess = std::max(best.most(), asked.memory_limit) - asked.memory_limit;
     return best;
+}
+
+/// What a plan moves to and from files, and how much of that the arithmetic does not hide.
+EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
+    if (shown.paging().which == paged_tensors::none) {
+        return {};
+    }
+    constexpr std::size_t most_named = 8;
+    const program first = shown.program_of(0);
+    std::vector<std::string> waiting;
+    std::size_t room = 0;
+    for (const stored_tensor& each : first.stored) {
+        if (each.is_scratch()) {
+            room += each.bytes();
+            waiting.push_back(each.tensor < shown.vertices().size() ? printable(shown.vertices()[each.tensor].name)
+                                                                    : std::string("sums"));
+        }
+    }
+    sort_unique(waiting);
+    if (waiting.size() > most_named) {
+        waiting[most_named] = std::to_string(waiting.size() - most_named) + " more";
+        waiting.resize(most_named + 1);
+    }
+    std::string moved;
+    for (int rank = 0; rank < std::min(shown.processes(), int(most_named)); ++rank) {
+        moved += (rank == 0 ? "" : ", ") + counted(double(shown.bytes_paged(rank)));
+    }
+    moved += shown.processes() > int(most_named) ? ", …" : "";
+    const std::string what = waiting.empty() ? std::string("inputs are read or made in parts")
+                                             : sentence({"in files of rank 0, of ", counted(double(room)),
+                                                         " bytes, wait ", joined(waiting, ", ", std::identity())});
+    return sentence({"note: for options.memory_limit ", what, "; bytes to and from files by rank: ", moved, "; ",
+                     duration_text(shown.paging().seconds), " longer than with all in memory, by the time model\n"});
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
