@@ -193,7 +193,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     }
     best = with_pages(whole);
     paging_order orders(graph, whole, asked.memory_limit);
-    const paging_order::sequence order = orders.best();
+    const auto order = orders.best();
     if (order != orders.given()) {
         std::vector<std::size_t> old;
         const einsum_graph ordered = orders.graph_of(order, old);
