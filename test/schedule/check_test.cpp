@@ -40,7 +40,7 @@ TEST_CASE("each broken promise is found") {
     };
     CHECK(complaint([](auto&) {}) == "");
     CHECK(complaint([](auto& all) { all[0].steps[0].sends.clear(); }) == "sends and receives do not match");
-    CHECK(complaint([](auto& all) { all[1].steps[0].phase = 1; }) == "rank 1, phase 1: phases do not ascend");
+    CHECK(complaint([](auto& all) { all[1].steps[0].phase = 2; }) == "rank 1, phase 1: phases do not ascend");
     CHECK(complaint([](auto& all) {
               for (step& each : all[1].steps) {
                   ++each.phase;

@@ -49,9 +49,9 @@ public:
     EINPARALLEL_INLINE void require(element_type type, std::size_t rank) const;
 
     /// Copies the elements of `region` to `destination`, dense and row-major whatever the order of the file. It takes
-    /// one system call for each contiguous run in the file, or one for many short runs that lie close together.
+    /// one system call for each contiguous run in the file, or one for many short runs that lie close together. With
+    /// `drops` the elements are not wanted again soon, and the system need not hold them in its cache.
     /// @pre destination has region.size() * type().bytes bytes
-    /// @param drops  the elements are not wanted again soon: the system need not hold them in its cache
     /// @throws error where the region is no box of the tensor, or reading fails
     EINPARALLEL_INLINE void read_box(const box& region, void* destination, bool drops = false) const;
 

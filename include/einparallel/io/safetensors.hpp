@@ -49,9 +49,9 @@ public:
 
     /// Copies the elements of `region` of a tensor to `destination`, dense and row-major, with system calls as npy_file
     /// makes them. `region` is a box of a tensor with extents shape(name), or with other `extents` and the same
-    /// elements in the same row-major order.
+    /// elements in the same row-major order. With `drops` they are not wanted again soon, and the system need not hold
+    /// them in its cache.
     /// @pre destination has region.size() * type(name).bytes bytes
-    /// @param drops  the elements are not wanted again soon: the system need not hold them in its cache
     /// @throws error where there is no such tensor, the region is no box of it, or reading fails
     ///@{
     EINPARALLEL_INLINE void read_box(const std::string& name, const std::vector<index>& extents, const box& region,

@@ -9,6 +9,7 @@
 #include <einparallel.hpp>
 // Further functions of core that runs call.
 #include <einparallel/array/aliasing.hpp>
+#include <einparallel/io/box_reader.hpp>
 #include <einparallel/io/text.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
