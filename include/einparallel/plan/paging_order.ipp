@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -139,8 +138,7 @@ private:
             }
             used_[number] = now;
         };
-        std::vector<bool>& is_made = is_made_;
-        is_made.assign(graph_.vertices.size(), false);
+        is_made_.assign(graph_.vertices.size(), false);
         for (std::size_t now = 0; now < order.size(); ++now) {
             const std::size_t number = order[now];
             problem_.taken[now] += beside_[number];
@@ -148,9 +146,9 @@ private:
                 value_[input] = value_[input] == none ? values++ : value_[input];
                 use(input, now);
             }
-            again += is_made[number] ? seconds_[number] : 0;
+            again += is_made_[number] ? seconds_[number] : 0;
             seconds += seconds_[number];
-            is_made[number] = true;
+            is_made_[number] = true;
             used_[number] = none;
             value_[number] = values++;
             use(number, now);

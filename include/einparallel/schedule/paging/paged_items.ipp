@@ -27,8 +27,9 @@ protected:
     EINPARALLEL_INLINE void decide() {
         tiles_.write();
         find_items();
-        for_each_in(program_.results,
-                    [&](buffer_id result) { results_ += rule_.files_outputs ? 0 : bytes_in_arena(program_[result]); });
+        for_each_in(program_.results, [&](buffer_id result) {
+            results_ += tiles_.is_apart(result) ? bytes_in_arena(program_[result]) : 0;
+        });
         choose_residency();
         make_moves();
     }
@@ -66,13 +67,6 @@ protected:
         std::size_t last = 0;
     };
 
-    EINPARALLEL_INLINE buffer_id root_of(buffer_id number) const {
-        while (program_[number].lender != no_buffer) {
-            number = program_[number].lender;
-        }
-        return number;
-    }
-
     EINPARALLEL_INLINE void find_items() {
         item_of_.assign(program_.buffers.size(), none);
         page_of_.assign(program_.buffers.size(), none);
@@ -82,15 +76,14 @@ protected:
         const auto item_at = [&](buffer_id buffer) -> std::size_t {
             std::size_t& number = item_of_[std::size_t(buffer)];
             if (number == none) {
-                const buffer_id root = root_of(buffer);
+                const buffer_id root = tiles_.root_of(buffer);
                 std::size_t& of_root = item_of_[std::size_t(root)];
                 if (of_root == none) {
                     of_root = items_.size();
                     items_.push_back({{}, bytes_in_arena(program_[root])});
                 }
                 item_of_[std::size_t(buffer)] = number = of_root;
-                items_[number].is_result =
-                    items_[number].is_result || (!rule_.files_outputs && program_.is_result(buffer));
+                items_[number].is_result = items_[number].is_result || tiles_.is_apart(buffer);
             }
             return number;
         };
@@ -107,7 +100,6 @@ protected:
                 now.members.push_back(buffer);
             }
         };
-        std::vector<std::size_t> first_of_page(tiles_.pages().size(), none);
         for (std::size_t at = 0; at < program_.steps.size(); ++at) {
             for_each_access(program_.steps[at], [&](buffer_id buffer, bool writes) {
                 add(at, buffer, writes, false);
@@ -132,7 +124,7 @@ protected:
             if (tiles_.is_input(of)) {
                 made.input = *tiles_.life_of(of).input;
                 made.is_in_file = program_.vertices[made.input].is_in_file;
-            } else if (rule_.files_outputs && program_.is_result(of)) {
+            } else if (is_filed(of)) {
                 made.output = std::size_t(find_in(program_.results, of) - program_.results.begin());
             }
         }

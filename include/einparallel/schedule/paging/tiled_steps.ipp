@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -50,7 +49,7 @@ public:
         pages_of_.resize(given_, false);
         room_ = double(rule.limit);
         for (const buffer_id result : of_rank.results) {
-            room_ -= rule.files_outputs ? 0 : bytes_in_arena(of_rank[result]);
+            room_ -= is_apart(result) ? bytes_in_arena(of_rank[result]) : 0;
         }
     }
 
@@ -83,8 +82,16 @@ public:
     [[nodiscard]] std::size_t given() const { return given_; }
     /// True where the buffer's elements may be in storage.
     [[nodiscard]] bool may_page(buffer_id number) const {
-        return is_input(number) ||
-               (rule_.may_page == paged_tensors::all && (rule_.files_outputs || !program_.is_result(number)));
+        return is_input(number) || (rule_.may_page == paged_tensors::all && !is_apart(number));
+    }
+    /// True for a result in memory of its own, which it has all the time.
+    [[nodiscard]] bool is_apart(buffer_id number) const { return !rule_.files_outputs && program_.is_result(number); }
+    /// The buffer in whose memory a buffer lies; itself where it borrows none.
+    EINPARALLEL_INLINE [[nodiscard]] buffer_id root_of(buffer_id number) const {
+        while (program_[number].lender != no_buffer) {
+            number = program_[number].lender;
+        }
+        return number;
     }
 
 private:
@@ -92,10 +99,8 @@ private:
     EINPARALLEL_INLINE double named_bytes(const step& each) const {
         std::vector<buffer_id> named;
         for_each_access(each, [&](buffer_id number, bool /*is_written*/) {
-            while (program_[number].lender != no_buffer) {
-                number = program_[number].lender;
-            }
-            if (!found_in(number, named) && (rule_.files_outputs || !program_.is_result(number))) {
+            number = root_of(number);
+            if (!found_in(number, named) && !is_apart(number)) {
                 named.push_back(number);
             }
         });
@@ -158,9 +163,8 @@ private:
 
     EINPARALLEL_INLINE tiled_tensor known(buffer_id number) const {
         const double bytes = double(program_[number].bytes());
-        const bool is_apart = !rule_.files_outputs && program_.is_result(number);  // in memory of its own
         const bool is_turned = is_input(number) && program_.vertices[*life_of(number).input].is_turned;
-        tiled_tensor made{may_page(number), is_turned, is_apart ? 0 : bytes};
+        tiled_tensor made{may_page(number), is_turned, is_apart(number) ? 0 : bytes};
         const lifetime& life = life_of(number);
         made.whole = is_input(number) ? bytes : 0;
         const bool is_filed = program_.is_result(number);

@@ -20,9 +20,7 @@ public:
                                    function_ref<tiled_tensor(buffer_id)> known)
         : call_(call) {
         const called_vertex& made = of_rank.vertex_of(call);
-        const accesses touched =
-            accesses_of(of_rank, std::variant<read_source, contraction, local_move>(call), &made.form);
-        std::vector<bool> is_fixed(call.ranges.size(), false);
+        const accesses touched = accesses_of(of_rank, action(call), &made.form);
         for (std::size_t operand = 0; operand <= call.operands.size(); ++operand) {
             const bool is_output = operand == call.operands.size();
             const buffer_id number = is_output ? call.output : call.operands[operand];
