@@ -28,18 +28,30 @@ struct plan_memory {
     std::vector<std::size_t> paged{};      ///< bytes moved to and from files during each vertex
 };
 
-/// The bytes that a rank holds. The rank's program is written for it.
-EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
-    const program mine = shown.program_of(rank);
+/// The bytes that a rank holds with this program of a plan.
+EINPARALLEL_SELDOM plan_memory memory_of(const program& mine) {
     const program_room room = room_of(mine);
-    plan_memory made{room.peak(), std::vector<std::size_t>(shown.vertices().size()),
-                     std::vector<std::size_t>(shown.vertices().size())};
+    plan_memory made{room.peak(), std::vector<std::size_t>(mine.vertices.size()),
+                     std::vector<std::size_t>(mine.vertices.size())};
     for (std::size_t position = 0; position < mine.steps.size(); ++position) {
         made.paged[mine.steps[position].vertex] += bytes_paged(mine, mine.steps[position]);
         std::size_t& most = made.by_vertex[mine.steps[position].vertex];
         most = std::max(most, room.by_step[position]);
     }
     return made;
+}
+
+/// The bytes that a rank holds. The rank's program is written for it.
+EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
+    return memory_of(shown.program_of(rank));
+}
+
+/// Raises the most bytes that ranks hold during each vertex to those of one more rank.
+EINPARALLEL_SELDOM void take_most(std::vector<std::size_t>& most, plan_memory held) {
+    // Tensors that lie in contiguous memory leave gaps.
+    *std::max_element(held.by_vertex.begin(), held.by_vertex.end()) = held.peak;
+    std::transform(most.begin(), most.end(), held.by_vertex.begin(), most.begin(),
+                   [](std::size_t a, std::size_t b) { return std::max(a, b); });
 }
 
 /// The ranks whose memory is looked at. Of up to 64 ranks these are all. Of more ranks they are those that hold an
@@ -64,13 +76,7 @@ EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, in
 /// The most bytes that any of `ranks` holds during each vertex.
 EINPARALLEL_SELDOM std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
     std::vector<std::size_t> most(made.vertices().size());
-    for (const int rank : ranks) {
-        plan_memory held = memory_of(made, rank);
-        // Tensors that lie in contiguous memory leave gaps.
-        *std::max_element(held.by_vertex.begin(), held.by_vertex.end()) = held.peak;
-        std::transform(most.begin(), most.end(), held.by_vertex.begin(), most.begin(),
-                       [](std::size_t a, std::size_t b) { return std::max(a, b); });
-    }
+    for_each_in(ranks, [&](int rank) { take_most(most, memory_of(made, rank)); });
     return most;
 }
 

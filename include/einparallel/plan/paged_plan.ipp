@@ -13,7 +13,6 @@
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/paging/paging.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -43,20 +42,12 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
     best.held.assign(best.made.vertices().size(), 0);
     const machine& on = best.made.asked().machine;
     double bytes = 0;
-    std::size_t peak = 0;
     for (const int rank : ranks) {
         const program mine = best.made.program_of(rank);
-        const program_room room = room_of(mine);
-        for (std::size_t position = 0; position < mine.steps.size(); ++position) {
-            std::size_t& most = best.held[mine.steps[position].vertex];
-            most = std::max(most, room.by_step[position]);
-        }
-        peak = std::max(peak, room.peak());
+        take_most(best.held, memory_of(mine));
         bytes += double(bytes_paged_again(mine));
         found.seconds = std::max(found.seconds, exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
     }
-    std::size_t& most = *std::max_element(best.held.begin(), best.held.end());
-    most = std::max(most, peak);
     found.bytes = std::size_t(std::llround(bytes * best.made.processes() / double(ranks.size())));
     plan_builder::page(best.made, found);
     const std::size_t limit = best.made.asked().memory_limit;
