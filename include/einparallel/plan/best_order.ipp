@@ -44,6 +44,8 @@ struct limited_plan {
     plan made;
     std::vector<std::size_t> held{};  ///< bytes held during each vertex, on the rank that holds most then (most_held)
     std::size_t excess = 0;           ///< bytes by which the largest of these exceeds the limit
+    std::vector<std::size_t>
+        paged{};  ///< bytes moved to and from storage during each vertex, on the rank with the most
 
     /// Number of the vertex during which most is held; most() is how much.
     [[nodiscard]] std::size_t heaviest() const {

@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,12 +41,25 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
     plan_builder::page(made, found);
     limited_plan best{std::move(made)};
     best.held.assign(best.made.vertices().size(), 0);
+    best.paged = best.held;
     const machine& on = best.made.asked().machine;
     double bytes = 0;
+    std::map<std::vector<std::size_t>, std::size_t> known;  // bytes of a rank, by the shape of its program
+    plan unpaged = best.made;
+    plan_builder::page(unpaged, {});
     for (const int rank : ranks) {
+        const auto [alike, is_new] = known.try_emplace(shape_of(unpaged.program_of(rank)));
+        if (!is_new) {
+            bytes += double(alike->second);
+            continue;
+        }
         const program mine = best.made.program_of(rank);
-        take_most(best.held, memory_of(mine));
-        bytes += double(bytes_paged_again(mine));
+        plan_memory held = memory_of(mine);
+        std::transform(best.paged.begin(), best.paged.end(), held.paged.begin(), best.paged.begin(),
+                       [](std::size_t a, std::size_t b) { return std::max(a, b); });
+        take_most(best.held, std::move(held));
+        alike->second = bytes_paged_again(mine);
+        bytes += double(alike->second);
         found.seconds = std::max(found.seconds, exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
     }
     found.bytes = std::size_t(std::llround(bytes * best.made.processes() / double(ranks.size())));

@@ -61,7 +61,6 @@ public:
 
     /// True where there are vectors for other than usual numbers of ranks.
     bool may_have_others() const { return may_be_.has_others(); }
-
     /// Every state whose partition vector is not listed costs at least this; infinity where there is none.
     double unlisted_rest() const { return has_others ? std::min(usual_.rest(), others_.rest()) : usual_.rest(); }
     /// Every state that is not written down costs at least this; infinity where there is none.
@@ -151,7 +150,7 @@ public:
 
     /// A state that another search has found, perhaps for ranks that are all alike, with what it costs here.
     EINPARALLEL_INLINE state priced(state found) {
-        found.cost = has_levels() ? cost_of(found) : found.cost;
+        found.cost = has_levels() ? cost_of(found) : found.cost + may_be_.price_of(found.ranks);
         if (has_levels() && found.feed.slices == 0) {
             put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
         }
@@ -331,9 +330,10 @@ private:
 
     EINPARALLEL_INLINE double cost_of(const state& made) const {
         const task work = work_of(made, *asked_);
-        return asked_->objective == objective::bytes
-                   ? bytes_between(work, table_->on(), asked_->level, seen_.lasting, looked_through)
-                   : task_seconds(work, einsum_->work->operations_per_point(), table_->on(), seen_.lasting);
+        return may_be_.price_of(made.ranks) +
+               (asked_->objective == objective::bytes
+                    ? bytes_between(work, table_->on(), asked_->level, seen_.lasting, looked_through)
+                    : task_seconds(work, einsum_->work->operations_per_point(), table_->on(), seen_.lasting));
     }
 
     const vertex* einsum_ = nullptr;

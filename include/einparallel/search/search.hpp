@@ -61,13 +61,30 @@ struct partition_family {
     friend bool operator==(const partition_family&, const partition_family&) = default;
 };
 
+/// What a partition vector costs beside the vertex's own work, because tensors then have to wait in storage.
+struct priced_cut {
+    std::vector<int> parts;  ///< by label
+    double cost = 0;         ///< in the unit of the objective
+
+    friend bool operator==(const priced_cut&, const priced_cut&) = default;
+};
+
 /// How a vertex may be cut.
 struct vertex_cuts {
     std::vector<partition_family> families;
     bool every = false;  ///< numbers of ranks far below the largest compete too
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
+    std::vector<priced_cut> prices{};
 
+    /// The price of a mesh; 0 for most.
+    [[nodiscard]] double price_of(const mesh& ranks) const {
+        const auto found = find_if_in(prices, [&](const priced_cut& each) {
+            label_id label = 0;
+            return all_in(each.parts, [&](int parts) { return ranks.parts(label++) == parts; });
+        });
+        return found == prices.end() ? 0 : found->cost;
+    }
     /// True where numbers of ranks compete that no family lists in its `products`.
     [[nodiscard]] bool has_others() const { return any_in(families, &partition_family::any_from); }
 

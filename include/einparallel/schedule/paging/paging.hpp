@@ -6,6 +6,8 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace einparallel {
 
@@ -35,6 +37,11 @@ struct paging_rule {
 /// Messages do not change, so programs of other ranks need not. A program with steps for a first run only is left as it
 /// is.
 EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
+
+/// All of a program that page() depends on, in numbers: programs of equal shape are paged alike, and then hold and move
+/// as many bytes. Where blocks begin is not in it, except for calls that read at functions of labels, whose operands
+/// may end at a bound; which blocks are the same is.
+EINPARALLEL_INLINE std::vector<std::size_t> shape_of(const program& of_rank);
 
 /// Seconds by which moves to and from storage delay a program, if one move is made after the other and steps take as
 /// long as their arithmetic.

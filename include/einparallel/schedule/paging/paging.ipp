@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,47 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
         }
     }
     of_rank = std::move(best);
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> shape_of(const program& of_rank) {
+    std::vector<std::size_t> made;
+    const auto add = [&](auto... values) { made.insert(made.end(), {std::size_t(values)...}); };
+    std::map<std::vector<index>, std::size_t> numbers;  // of the regions of buffers, as they appear
+    const auto add_region = [&](buffer_id buffer, const box& region) {
+        std::vector<index> ends{buffer};
+        for (const interval& side : region.sides) {
+            add(side.size());
+            ends.insert(ends.end(), {side.begin, side.end});
+        }
+        add(buffer, numbers.try_emplace(std::move(ends), numbers.size()).first->second);
+    };
+    for (const buffer& each : of_rank.buffers) {
+        add(each.element_bytes, each.lender, each.lender_offset, each.joins.size(), each.tensor);
+        for_each_in(each.region.sides, [&](const interval& side) { add(side.size()); });
+        for_each_in(each.joins, [&](buffer_id joined) { add(joined); });
+    }
+    for_each_in(of_rank.results, [&](buffer_id result) { add(result); });
+    for (const step& each : of_rank.steps) {
+        add(each.phase, each.vertex, each.once, each.receives.size(), each.sends.size(), each.work.size());
+        for_each_in(each.receives, [&](const message& moved) { add_region(moved.buffer, moved.region); });
+        for_each_in(each.sends, [&](const message& moved) { add_region(moved.buffer, moved.region); });
+        for (const action& done : each.work) {
+            add(done.index());
+            const auto* const call = std::get_if<contraction>(&done);
+            const einsum_form* const form = call == nullptr ? nullptr : &of_rank.vertex_of(*call).form;
+            const accesses touched = accesses_of(of_rank, done, form);
+            for_each_in(touched.reads, [&](const buffer_region& read) { add_region(read.buffer, read.region); });
+            for_each_in(touched.writes, [&](const buffer_region& read) { add_region(read.buffer, read.region); });
+            if (call != nullptr) {
+                add(call->vertex, call->mode, call->rows.along);
+                const bool may_end = any_in(form->reads, [](const operand_read& read) { return !read.at.is_plain(); });
+                for_each_in(call->ranges, [&](const interval& range) { add(range.size(), may_end ? range.begin : 0); });
+            } else if (const auto* const moved = std::get_if<local_move>(&done)) {
+                add(moved->vertex);
+            }
+        }
+    }
+    return made;
 }
 
 EINPARALLEL_INLINE double exposed_seconds(const program& of_rank, double seconds_per_flop, double seconds_per_byte) {

@@ -7,6 +7,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/tiles.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/paging/passing_parts.ipp>
 
 #include <algorithm>
 #include <cstddef>
@@ -54,35 +55,52 @@ public:
     }
 
     EINPARALLEL_INLINE void write() {
-        std::vector<step> steps = std::exchange(program_.steps, {});
-        for (step& each : steps) {
+        std::vector<step> given = std::exchange(program_.steps, {});
+        std::vector<step> steps;
+        for (step& each : given) {
             // Inputs are loaded where they are used.
             std::erase_if(each.work, [&](const action& done) {
                 const auto* const read = std::get_if<read_source>(&done);
                 return read != nullptr && is_input(read->into);
             });
             if (!each.is_idle()) {
-                split(std::move(each));
+                split(std::move(each), steps);
             }
+        }
+        const auto root = [&](buffer_id number) { return is_apart(root_of(number)) ? no_buffer : root_of(number); };
+        const auto may_pass = [&](buffer_id number) { return may_page(number); };
+        const std::vector<std::vector<buffer_id>> parts =
+            passing_parts(program_, steps, room_, root, may_pass).by_step();
+        std::vector<std::optional<std::size_t>> open(given_);  // the last part of each buffer
+        for (std::size_t at = 0; at < steps.size(); ++at) {
+            for_each_access(steps[at], [&](buffer_id number, bool /*is_written*/) {
+                if (!found_in(number, parts[at])) {
+                    open[std::size_t(number)].reset();
+                }
+            });
+            if (!parts[at].empty()) {
+                replace_by_parts(steps[at], parts[at], open);
+            }
+            add(std::move(steps[at]));
         }
         drop_lenders();
     }
 
     /// By buffer of the program as it was: True where tiles of it are moved.
-    [[nodiscard]] bool has_pages(buffer_id number) const {
-        return std::size_t(number) < given_ && pages_of_[std::size_t(number)];
-    }
+    [[nodiscard]] bool has_pages(buffer_id number) const { return !is_tile(number) && pages_of_[std::size_t(number)]; }
     [[nodiscard]] const std::vector<tile_page>& pages() const { return pages_; }
     [[nodiscard]] const lifetime& life_of(buffer_id number) const { return alive_[std::size_t(number)]; }
     /// True where nothing but one read from its source writes the buffer.
     [[nodiscard]] bool is_input(buffer_id number) const {
-        return life_of(number).input && life_of(number).writers == 1 && !program_.is_result(number);
+        return !is_tile(number) && life_of(number).input && life_of(number).writers == 1 && !program_.is_result(number);
     }
     /// Number of buffers that the program had before.
     [[nodiscard]] std::size_t given() const { return given_; }
+    /// True for a buffer of a tile.
+    [[nodiscard]] bool is_tile(buffer_id number) const { return std::size_t(number) >= given_; }
     /// True where the buffer's elements may be in storage.
     [[nodiscard]] bool may_page(buffer_id number) const {
-        return is_input(number) || (rule_.may_page == paged_tensors::all && !is_apart(number));
+        return is_input(number) || (rule_.may_page == paged_tensors::all && !is_tile(number) && !is_apart(number));
     }
     /// True for a result in memory of its own, which it has all the time.
     [[nodiscard]] bool is_apart(buffer_id number) const { return !rule_.files_outputs && program_.is_result(number); }
@@ -108,10 +126,10 @@ private:
     }
 
     /// Adds a step as it is, or in parts where it names much, each action on its own.
-    EINPARALLEL_INLINE void split(step&& each) {
+    EINPARALLEL_INLINE void split(step&& each, std::vector<step>& steps) const {
         constexpr double much = .25;
         if (each.work.size() <= 1 || named_bytes(each) <= much * room_) {
-            add(std::move(each));
+            steps.push_back(std::move(each));
             return;
         }
         std::vector<action> work = std::exchange(each.work, {});
@@ -123,7 +141,39 @@ private:
                 part.sends = std::move(each.sends);
             }
             part.work.push_back(std::move(done));
-            add(std::move(part));
+            steps.push_back(std::move(part));
+        }
+    }
+
+    /// Makes a step use buffers for its parts of some buffers, those of the step before that used the same part.
+    EINPARALLEL_INLINE void replace_by_parts(step& each, const std::vector<buffer_id>& of,
+                                             std::vector<std::optional<std::size_t>>& open) {
+        action& done = each.work.front();
+        auto* const call = std::get_if<contraction>(&done);
+        auto* const moved = std::get_if<local_move>(&done);
+        const bool overwrites =
+            call != nullptr ? call->mode == write_mode::overwrite : moved->vertex == local_move::no_vertex;
+        const buffer_id output = call != nullptr ? call->output : moved->into;
+        for (const buffer_region& used : movable_regions(program_, each)) {
+            if (!found_in(used.buffer, of)) {
+                continue;
+            }
+            const bool is_written = used.buffer == output;
+            const bool is_read = !is_written || !overwrites ||
+                                 (call != nullptr ? found_in(used.buffer, call->operands) : moved->from == output);
+            std::optional<std::size_t>& last = open[std::size_t(used.buffer)];
+            if (!last || program_[pages_[*last].tile].region != used.region) {
+                last = add_page(used.buffer, used.region, is_read, is_written);
+            }
+            pages_[*last].evicts = pages_[*last].evicts || is_written;
+            const auto rename = [&](buffer_id& name) { name = name == used.buffer ? pages_[*last].tile : name; };
+            if (call != nullptr) {
+                for_each_in(call->operands, rename);
+                rename(call->output);
+            } else {
+                rename(moved->into);
+                rename(moved->from);
+            }
         }
     }
 
@@ -165,19 +215,22 @@ private:
         const double bytes = double(program_[number].bytes());
         const bool is_turned = is_input(number) && program_.vertices[*life_of(number).input].is_turned;
         tiled_tensor made{may_page(number), is_turned, is_apart(number) ? 0 : bytes};
-        const lifetime& life = life_of(number);
+        if (is_tile(number)) {
+            return made;
+        }
         made.whole = is_input(number) ? bytes : 0;
         const bool is_filed = program_.is_result(number);
-        made.beside = is_input(number) || is_filed ? 0 : bytes * (life.touches > 2 ? 2 : 1);
+        made.beside = is_input(number) || is_filed ? 0 : bytes * (life_of(number).touches > 2 ? 2 : 1);
         return made;
     }
 
     EINPARALLEL_INLINE void cut(step& each, const contraction& call, bool fits) {
-        const tiling tiles = best_tiling(program_, call, room_, [&](buffer_id number) {
+        const auto known_here = [&](buffer_id number) {
             tiled_tensor made = known(number);
             made.may_page = made.may_page && (!fits || is_input(number));
             return made;
-        });
+        };
+        const tiling& tiles = best_tiling(program_, call, room_, known_here, tilings_);
         double least = 0;
         for_each_in(call.operands, [&](buffer_id operand) { least += known(operand).whole; });
         constexpr double nearly = 1.05;
@@ -288,6 +341,7 @@ private:
     double room_;  ///< bytes for all buffers but results
     std::vector<bool> pages_of_{};
     std::vector<tile_page> pages_{};
+    known_tilings tilings_{};
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,6 +7,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -32,10 +33,14 @@ struct tiled_tensor {
     double beside = 0;       ///< cost that paging it adds elsewhere: it is stored before, or loaded after
 };
 
+/// Tilings by all that they depend on: calls of layers are alike.
+using known_tilings = std::map<std::vector<double>, tiling>;
+
 /// The cheapest tiling of a call for `bytes` bytes of memory that was found; without loops where there is none. Tiles
 /// take no more memory than they need to be nearly as cheap.
-/// @param known  says what is known of a buffer of the call
-EINPARALLEL_INLINE tiling best_tiling(const program& of_rank, const contraction& call, double bytes,
-                                      function_ref<tiled_tensor(buffer_id)> known);
+/// @param known   says what is known of a buffer of the call
+/// @param before  tilings found for the same number of bytes
+EINPARALLEL_INLINE const tiling& best_tiling(const program& of_rank, const contraction& call, double bytes,
+                                             function_ref<tiled_tensor(buffer_id)> known, known_tilings& before);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -61,6 +61,23 @@ public:
                    [&](label_id a, label_id b) { return std::pair(-length(a), a) < std::pair(-length(b), b); });
     }
 
+    /// All that the tiles depend on, beside the memory.
+    EINPARALLEL_INLINE std::vector<double> signature() const {
+        std::vector<double> made;
+        const auto add = [&](auto... values) { made.insert(made.end(), {double(values)...}); };
+        for_each_in(labels_, [&](label_id label) { add(label, length(label)); });
+        for (const tensor& each : tensors_) {
+            const auto first = find_if_in(tensors_, [&](const tensor& other) { return other.buffer == each.buffer; });
+            add(-1, first - tensors_.begin(), each.element, each.is_read, each.known.may_page, each.known.is_turned,
+                each.known.held, each.known.whole, each.known.beside);
+            for (const dimension& side : each.dimensions) {
+                add(-2, side.most, side.in_file);
+                for_each_in(side.terms, [&](const auto& term) { add(term.first, term.second); });
+            }
+        }
+        return made;
+    }
+
     EINPARALLEL_INLINE tiling best(double bytes) {
         const best_tilings found = within(bytes);
         std::size_t chosen = 0;
@@ -300,9 +317,14 @@ private:
     std::vector<int> parts_{};        ///< by label
 };
 
-EINPARALLEL_INLINE tiling best_tiling(const program& of_rank, const contraction& call, double bytes,
-                                      function_ref<tiled_tensor(buffer_id)> known) {
-    return tile_search(of_rank, call, known).best(bytes);
+EINPARALLEL_INLINE const tiling& best_tiling(const program& of_rank, const contraction& call, double bytes,
+                                             function_ref<tiled_tensor(buffer_id)> known, known_tilings& before) {
+    tile_search search(of_rank, call, known);
+    const auto [found, is_new] = before.try_emplace(search.signature());
+    if (is_new) {
+        found->second = search.best(bytes);
+    }
+    return found->second;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
