@@ -12,12 +12,28 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace ep = einparallel;
 
 namespace {
+
+/// Makes inputs lie in files, of which planning asks no more.
+void put_into_files(const std::shared_ptr<ep::vertex>& of, std::set<const ep::vertex*>& known) {
+    if (!known.insert(of.get()).second) {
+        return;
+    }
+    if (of->is_input() && (of->origin == nullptr || of->origin->kind() == ep::source_kind::placeholder)) {
+        const auto read = [](const ep::box& /*region*/, void* /*destination*/) { throw ep::error("only planned"); };
+        of->origin = std::make_shared<ep::detail::function_source>("weights", read, "", read);
+    }
+    for (const std::shared_ptr<ep::vertex>& input : of->operands) {
+        put_into_files(input, known);
+    }
+}
 
 struct model {
     const char* name;
@@ -29,6 +45,10 @@ void plan_one(const model& of, int length, int layers, std::size_t limit, const 
     const std::string text = "llama:" + std::to_string(layers) + "x16x" + std::to_string(length) + "x" + of.sizes;
     const experiments::sized_graph graph = experiments::graph_of(text);
     const experiments::outputs wanted = experiments::record<ep::bfloat16>(graph);
+    std::set<const ep::vertex*> known;
+    for (const std::shared_ptr<ep::vertex>& each : wanted) {
+        put_into_files(each, known);
+    }
     const ep::options asked{.processes = 8, .memory_limit = limit, .machine = ep::machine::a100_40gb, .paging = true};
     const auto start = std::chrono::steady_clock::now();
     try {
@@ -39,9 +59,7 @@ void plan_one(const model& of, int length, int layers, std::size_t limit, const 
             std::size_t loads = 0;
             const ep::program mine = made.program_of(rank);
             for (const ep::step& each : mine.steps) {
-                for (const ep::page_move& moved : each.pages) {
-                    loads += mine[moved.buffer].bytes();
-                }
+                loads += bytes_paged(mine, each);
             }
             paged = std::max(paged, loads);
             peak = std::max(peak, made.peak_bytes(rank));

@@ -167,7 +167,8 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
     if (asked.memory_limit > 0 && asked.paging) {
         const std::vector<int> ranks = detail::heaviest_ranks(graph, processes);
         const std::vector<std::size_t> held = detail::most_held(made, ranks);
-        if (*std::max_element(held.begin(), held.end()) > asked.memory_limit) {
+        const bool fits = *std::max_element(held.begin(), held.end()) <= asked.memory_limit;
+        if (!fits || (detail::reads_files(graph) && asked.runs == 1)) {
             made = detail::paged(made, {paged_tensors::all}, ranks).made;
         }
     }

@@ -166,9 +166,9 @@ EINPARALLEL_SELDOM bool is_better(const limited_plan& a, const limited_plan& b) 
 }
 
 /// The cheapest plan found that keeps to the memory limit, where tensors may wait in storage. The plan without a limit
-/// pages what does not fit. Cuts whose tensors then wait get dearer by that, and the search is done again, a few times.
-/// The best of these plans is tried in an order that pages less. Plans that keep to the limit with less to page, or
-/// nothing, are found as without pages, with a part of the effort.
+/// pages what does not fit, and reads its inputs in files ahead of their use. Cuts whose tensors then wait get dearer
+/// by that, and the search is done again, a few times. The best of these plans is tried in an order that pages less.
+/// Plans that keep to the limit with less to page, or nothing, are found as without pages, with a part of the effort.
 EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const options& asked, paged_tensors which) {
     options other = asked;
     other.memory_limit = 0;
@@ -179,7 +179,8 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     limited_plan fitting{whole};
     plan_builder::made_for(fitting.made, asked, bound);
     fitting.held = most_held(fitting.made, ranks);
-    if (fitting.most() <= asked.memory_limit) {
+    const bool fits = fitting.most() <= asked.memory_limit;
+    if (fits && (!reads_files(graph) || which != paged_tensors::all || asked.runs > 1)) {
         return fitting;
     }
     if (asked.runs > 1) {  // what pages keeps nothing
@@ -200,22 +201,28 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         return is_best;
     };
     const double least = whole.objective_cost();
+    constexpr double enough = 1.02;
     const auto is_dear = [&] {
-        constexpr double enough = 1.001;
         return whole.processes() > 1 &&
                (found.front().excess > 0 || found.front().made.objective_cost() > enough * least);
     };
-    constexpr int rounds = 3;
+    constexpr int rounds = 4;
+    constexpr std::size_t many_vertices = 2048;
+    const int most_failures = graph.vertices.size() < many_vertices ? 3 : 1;
     std::vector<vertex_cuts> prices = searched.may_be;
-    bool gains = true;
-    for (int round = 0; round < rounds && gains && is_dear() && raise_prices(prices, found.front()); ++round) {
+    limited_plan last = found.front();
+    int failures = 0;
+    for (int round = 0; round < rounds && failures < most_failures && is_dear() && raise_prices(prices, last);
+         ++round) {
         searched_graph again(graph, other, prices);
         plan next = best_plan(graph, other, again);
-        gains = add(with_pages(next));
-        if (gains) {
+        last = with_pages(next);
+        const double before = found.front().made.objective_cost();
+        if (add(limited_plan(last))) {
             whole = std::move(next);
             searched = std::move(again);
         }
+        failures = found.front().made.objective_cost() * enough < before ? 0 : failures + 1;
     }
     paging_order orders(graph, whole, asked.memory_limit);
     const auto order = orders.best();
@@ -235,7 +242,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         quick.effort /= part;
         limited_plan less = plan_within(graph, quick);
         plan_builder::made_for(less.made, asked, bound);
-        add(less.excess == 0 ? std::move(less) : with_pages(std::move(less.made)));
+        add(less.excess == 0 && !reads_files(graph) ? std::move(less) : with_pages(std::move(less.made)));
     }
     for (limited_plan& each : found) {
         if (each.excess == 0) {
@@ -246,7 +253,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
             }
         }
     }
-    return paged_in_more(whole, asked, {which}, ranks);
+    return fits ? fitting : paged_in_more(whole, asked, {which}, ranks);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -36,6 +36,13 @@ EINPARALLEL_SELDOM std::size_t bytes_paged_again(const program& of_rank) {
     return all - std::min(all, inputs);
 }
 
+/// True where some inputs lie in files.
+EINPARALLEL_SELDOM bool reads_files(const einsum_graph& graph) {
+    return any_in(graph.vertices, [](const std::shared_ptr<vertex>& each) {
+        return each->origin != nullptr && each->origin->is_in_file();
+    });
+}
+
 /// A plan whose tensors may wait in storage, with the bytes that it then holds during each vertex, and its cost.
 EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::vector<int>& ranks) {
     plan_builder::page(made, found);
@@ -125,7 +132,7 @@ EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
         moved += (rank == 0 ? "" : ", ") + counted(double(shown.bytes_paged(rank)));
     }
     moved += shown.processes() > int(most_named) ? ", …" : "";
-    const std::string what = waiting.empty() ? std::string("inputs are read or made in parts")
+    const std::string what = waiting.empty() ? std::string("inputs are read ahead, in parts or again")
                                              : sentence({"in files of rank 0, of ", counted(double(room)),
                                                          " bytes, wait ", joined(waiting, ", ", std::identity())});
     return sentence({"note: for options.memory_limit ", what, "; bytes to and from files by rank: ", moved, "; ",

@@ -67,20 +67,38 @@ struct arena_request {
 /// Gives every buffer, in the order of `request.ordered`, the lowest offset that is free during its lifetime.
 EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
     arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
-    // Per step, the buffers that have an offset and are alive in it: finds neighbours without comparing all pairs.
+    // The buffers that have an offset and are alive, by step, and those that are alive for long by spans of steps:
+    // finds neighbours without comparing all pairs.
+    constexpr std::size_t span = 64;
     std::vector<std::vector<std::size_t>> laid_by_step(request.steps + 1);
+    std::vector<std::vector<std::size_t>> laid_by_span(request.steps / span + 1);
     std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
     std::vector<std::pair<std::size_t, std::size_t>> taken;
     for (const std::size_t number : request.ordered) {
+        const lifetime& life = request.alive[number];
+        const bool is_long = life.last - life.first >= span;
         taken.clear();
-        for (std::size_t position = request.alive[number].first; position <= request.alive[number].last; ++position) {
-            for (const std::size_t other : laid_by_step[position]) {
-                if (seen_for[other] != number) {
-                    seen_for[other] = number;
-                    taken.emplace_back(planned.offsets[other], planned.offsets[other] + request.bytes[other]);
+        const auto meet = [&](std::size_t other) {
+            if (seen_for[other] != number) {
+                seen_for[other] = number;
+                taken.emplace_back(planned.offsets[other], planned.offsets[other] + request.bytes[other]);
+            }
+        };
+        for (std::size_t position = life.first; position <= life.last; ++position) {
+            for_each_in(laid_by_step[position], meet);
+            if (!is_long) {
+                laid_by_step[position].push_back(number);
+            }
+        }
+        for (std::size_t at = life.first / span; at <= life.last / span; ++at) {
+            for (const std::size_t other : laid_by_span[at]) {
+                if (request.alive[other].first <= life.last && life.first <= request.alive[other].last) {
+                    meet(other);
                 }
             }
-            laid_by_step[position].push_back(number);
+            if (is_long) {
+                laid_by_span[at].push_back(number);
+            }
         }
         sort_range(taken);
         std::size_t offset = 0;

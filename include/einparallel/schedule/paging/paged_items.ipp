@@ -280,7 +280,12 @@ protected:
         }
     }
 
-    double bytes_of(const move_of_item& moved) const { return double(program_[moved.buffer].bytes()); }
+    /// Seconds of a move to or from a file.
+    double seconds_of(const move_of_item& moved) const {
+        return program_.stored[moved.stored].is_in_file
+                   ? double(program_[moved.buffer].bytes()) * rule_.seconds_per_byte
+                   : 0;
+    }
 
     program& program_;
     const paging_rule& rule_;

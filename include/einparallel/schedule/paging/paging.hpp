@@ -25,17 +25,17 @@ struct paging_rule {
     paged_tensors may_page = paged_tensors::all;
     std::size_t limit = 0;       ///< bytes of memory
     bool files_outputs = false;  ///< outputs are written to files, and take no memory of their own
-    bool is_early = true;        ///< loads begin early and evictions end late, where memory allows
+    double early_share = 1;      ///< of the limit: loads begin early and evictions end late while less is held
     double seconds_per_flop = 0;
     double seconds_per_byte = 0;  ///< to or from storage
 };
 
-/// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done; leaves
-/// it as it is where it holds no more than that already. Calls that need too much at once become calls on tiles, in
-/// steps of their own, and the elements of tiles pass through buffers. A tensor between two uses leaves memory where
-/// the limit asks for it. Moves begin as early, and end as late, as memory allows, so that arithmetic hides them.
-/// Messages do not change, so programs of other ranks need not. A program with steps for a first run only is left as it
-/// is.
+/// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done. A
+/// program that holds no more than that already, and reads no file, is left as it is; inputs in files are loaded ahead
+/// of their first use. Calls that need too much at once become calls on tiles, in steps of their own, and the elements
+/// of tiles pass through buffers. A tensor between two uses leaves memory where the limit asks for it. Moves begin as
+/// early, and end as late, as memory allows, so that arithmetic hides them. Messages do not change, so programs of
+/// other ranks need not. A program with steps for a first run only is left as it is.
 EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
 
 /// All of a program that page() depends on, in numbers: programs of equal shape are paged alike, and then hold and move

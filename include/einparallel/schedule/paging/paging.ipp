@@ -7,7 +7,9 @@
 #include <einparallel/schedule/paging/paged_items.ipp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -35,42 +37,61 @@ private:
                 held_[position] += items_[each.item].bytes;
             }
         }
-        std::vector<double> seconds;
-        for (const step& each : program_.steps) {
-            seconds.push_back(arithmetic_seconds(program_, each, rule_.seconds_per_flop));
+        std::vector<double> times(positions + 2, 0);  // by position: seconds of arithmetic before it
+        for (std::size_t position = 0; position <= positions; ++position) {
+            const bool is_step = position % 3 == 1;
+            times[position + 1] =
+                times[position] +
+                (is_step ? arithmetic_seconds(program_, program_.steps[position / 3], rule_.seconds_per_flop) : 0);
         }
         std::stable_sort(moves_.begin(), moves_.end(),
                          [](const auto& a, const auto& b) { return a.needed < b.needed; });
+        if (rule_.early_share == 0) {
+            return;
+        }
+        const std::vector<double> wanted = wanted_begins(times);
         std::vector<std::size_t> stored_at(program_.stored.size(), 0);  // end of the last eviction or use
         std::size_t last_begin = 0;
-        constexpr std::size_t most_steps = 24;
-        constexpr double times_hidden = 2;
-        for (move_of_item& each : moves_) {
-            if (!rule_.is_early) {
-                continue;
-            }
+        constexpr std::size_t most_positions = 6144;
+        constexpr std::size_t most_ahead = 16;  // moves: arenas of more buffers at a time take long to plan
+        std::vector<std::size_t> needed;        // of the loads so far
+        for (std::size_t number = 0; number < moves_.size(); ++number) {
+            move_of_item& each = moves_[number];
             const double bytes = items_[each.item].bytes;
-            const double takes = times_hidden * bytes_of(each) * rule_.seconds_per_byte;
-            double hidden = 0;
             const std::size_t from = each.needed;
             if (each.evicts) {
-                while (each.end + 1 < positions && hidden < takes && each.end < from + 3 * most_steps &&
-                       held_[each.end + 1] + bytes <= double(rule_.limit)) {
+                const double until = times[from] + 2 * seconds_of(each);
+                while (each.end + 1 < positions && times[each.end] < until && each.end < from + most_positions &&
+                       held_[each.end + 1] + bytes <= rule_.early_share * double(rule_.limit)) {
                     held_[++each.end] += bytes;
-                    hidden += each.end % 3 == 1 ? seconds[each.end / 3] : 0;
                 }
                 stored_at[each.stored] = each.needed;
                 last_begin = std::max(last_begin, each.needed);
                 continue;
             }
-            const std::size_t least = std::max(
-                {last_begin, stored_at[each.stored], ended_before(each), from - std::min(from, 3 * most_steps)});
-            while (each.begin > least && hidden < takes && held_[each.begin - 1] + bytes <= double(rule_.limit)) {
+            const std::size_t least = std::max({last_begin, stored_at[each.stored], ended_before(each),
+                                                needed.size() < most_ahead ? 0 : needed[needed.size() - most_ahead]});
+            while (each.begin > least && times[each.begin] > wanted[number] &&
+                   held_[each.begin - 1] + bytes <= rule_.early_share * double(rule_.limit)) {
                 held_[--each.begin] += bytes;
-                hidden += each.begin % 3 == 1 ? seconds[each.begin / 3] : 0;
             }
             last_begin = std::max(last_begin, each.begin);
+            needed.push_back(from);
         }
+    }
+
+    /// By move: when it should begin, in seconds of arithmetic, so that it and all that follow are in time, one made
+    /// after the other. There is room for as long as the move takes.
+    EINPARALLEL_INLINE std::vector<double> wanted_begins(const std::vector<double>& times) const {
+        std::vector<double> wanted(moves_.size());
+        double latest = std::numeric_limits<double>::infinity();
+        for (std::size_t number = moves_.size(); number-- > 0;) {
+            const move_of_item& each = moves_[number];
+            const double takes = seconds_of(each);
+            latest = (each.evicts ? latest : std::min(latest, times[each.needed])) - takes;
+            wanted[number] = latest - takes;
+        }
+        return wanted;
     }
 
     /// The first position at which a load may begin: after the item's stay before.
@@ -190,21 +211,25 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
     if (rule.may_page == paged_tensors::none || any_in(of_rank.steps, &step::once)) {
         return;
     }
+    const bool reads_files = any_in(of_rank.vertices, &called_vertex::is_in_file);
     std::size_t least = rule.files_outputs ? std::size_t(-1) : room_of(of_rank).peak();
+    bool is_done = least <= rule.limit && !reads_files;
     program best = of_rank;
     paging_rule tighter = rule;
     constexpr int rounds = 12;
-    for (int round = 0; round < rounds && least > rule.limit; ++round) {
+    constexpr std::array<double, 3> shares{1, .75, 0};
+    for (int round = 0; round < rounds && !is_done; ++round) {
         program paged = of_rank;
-        tighter.is_early = round % 2 == 0;
+        // Buffers leave gaps in the arena, fewer where less is moved early or late; else there must be fewer bytes.
+        tighter.early_share = shares[std::size_t(round) % shares.size()];
         pager(paged, tighter).run();
         const std::size_t peak = room_of(paged).peak();
-        if (peak < least) {
+        is_done = peak <= rule.limit;
+        if (peak < least || is_done) {
             least = peak;
             best = std::move(paged);
         }
-        // Buffers leave gaps in the arena, fewer where nothing is moved early or late; else there must be fewer bytes.
-        if (!tighter.is_early) {
+        if (tighter.early_share == 0) {
             constexpr std::size_t share = 200;
             const std::size_t beyond = peak > rule.limit ? peak - rule.limit : 0;
             const std::size_t less = std::max(beyond / 2, std::size_t(round * round) * rule.limit / share / 4 + 1);
@@ -263,7 +288,8 @@ EINPARALLEL_INLINE double exposed_seconds(const program& of_rank, double seconds
     for (std::size_t at = 0; at < of_rank.steps.size(); ++at) {
         const step& each = of_rank.steps[at];
         for (const page_move& page : each.pages) {
-            moved = std::max(moved, now) + seconds_per_byte * double(of_rank[page.buffer].bytes());
+            const double bytes = of_rank.stored[page.stored].is_in_file ? double(of_rank[page.buffer].bytes()) : 0;
+            moved = std::max(moved, now) + seconds_per_byte * bytes;
             double& until = due[std::min(at + page.until, of_rank.steps.size())];
             until = std::max(until, moved);
         }
