@@ -17,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -65,7 +66,6 @@ struct failing_call {
 struct state {
     standin::machine is;
     std::mt19937 random;
-    int current = 0;
     std::vector<std::unique_ptr<CUstream_st>> streams;
     std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< their work goes on
     std::vector<std::unique_ptr<CUstream_st>> ended;      ///< events refer to them
@@ -88,9 +88,17 @@ struct state {
     std::uint64_t dropped = 0;
 };
 
+thread_local int current_device = 0;
+
 state& now() {
     static state kept;
     return kept;
+}
+
+/// The thread of pages calls, too. Work that runs within a call may make calls.
+std::recursive_mutex& calls() {
+    static std::recursive_mutex one;
+    return one;
 }
 
 standin::order order_now() {
@@ -272,7 +280,7 @@ cudaError_t allocate(void** into, std::size_t bytes, cudaMemoryType type) {
     constexpr std::size_t line = 256;
     auto* const made = static_cast<std::byte*>(std::aligned_alloc(line, (bytes + line - 1) / line * line));
     spoil(made, bytes);
-    now().memory[made] = {bytes, type, now().current};
+    now().memory[made] = {bytes, type, current_device};
     (type == cudaMemoryTypeDevice ? now().allocated : now().pinned) += bytes;
     *into = made;
     return cudaSuccess;
@@ -298,15 +306,17 @@ cudaError_t deallocate(void* memory) {
 namespace standin {
 
 void finish_all() {
+    const std::lock_guard one(calls());
     run_all();
 }
 
 void restart(const machine& is) {
+    const std::lock_guard one(calls());
     run_all();
     state& all = now();
     all.is = is;
     all.random.seed(is.seed);
-    all.current = 0;
+    current_device = 0;
     all.last = all.stuck = all.noted = cudaSuccess;
     all.failing.clear();
     all.allocations = all.switches = all.crossed = all.timed = 0;
@@ -314,6 +324,7 @@ void restart(const machine& is) {
 }
 
 cudaError_t launch(cudaStream_t on, std::function<void()> work) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("launch");
     if (code == cudaSuccess) {
         on->queue.push_back({std::move(work)});
@@ -323,24 +334,29 @@ cudaError_t launch(cudaStream_t on, std::function<void()> work) {
 }
 
 void expect_device(const void* address) {
+    const std::lock_guard one(calls());
     if (find(address) == nullptr) {
         now().noted = cudaErrorIllegalAddress;
     }
 }
 
 void fail(const std::string& function, int number, cudaError_t code, bool sticks) {
+    const std::lock_guard one(calls());
     now().failing.push_back({function, number, code, sticks});
 }
 
 bool has_failed() {
+    const std::lock_guard one(calls());
     return now().failing.empty();
 }
 
 void capture(cudaStream_t of, bool is) {
+    const std::lock_guard one(calls());
     of->is_captured = is;
 }
 
 std::vector<std::uint64_t> sites() {
+    const std::lock_guard one(calls());
     std::vector<std::uint64_t> all;
     for (const auto& [number, of] : now().places) {
         all.push_back(number);
@@ -349,46 +365,57 @@ std::vector<std::uint64_t> sites() {
 }
 
 void forget_sites() {
+    const std::lock_guard one(calls());
     now().places.clear();
 }
 
 std::string name_of_site(std::uint64_t site) {
+    const std::lock_guard one(calls());
     return now().places[site];
 }
 
 void drop(std::uint64_t site) {
+    const std::lock_guard one(calls());
     now().dropped = site;
 }
 
 void drop_nothing() {
+    const std::lock_guard one(calls());
     now().dropped = 0;
 }
 
 std::size_t allocated() {
+    const std::lock_guard one(calls());
     return now().allocated;
 }
 
 std::size_t pinned() {
+    const std::lock_guard one(calls());
     return now().pinned;
 }
 
 std::size_t handles() {
+    const std::lock_guard one(calls());
     return now().handles;
 }
 
 std::size_t crossed() {
+    const std::lock_guard one(calls());
     return now().crossed;
 }
 
 std::size_t allocations() {
+    const std::lock_guard one(calls());
     return now().allocations;
 }
 
 std::size_t timed_events() {
+    const std::lock_guard one(calls());
     return now().timed;
 }
 
 std::size_t switches() {
+    const std::lock_guard one(calls());
     return now().switches;
 }
 
@@ -398,6 +425,7 @@ extern "C" {
 
 // Units that nvcc compiles register their kernels.
 void** __cudaRegisterFatBinary(void* /*binary*/) {
+    const std::lock_guard one(calls());
     static void* none = nullptr;
     return &none;
 }
@@ -405,51 +433,60 @@ void __cudaRegisterFatBinaryEnd(void** /*binary*/) {}
 void __cudaUnregisterFatBinary(void** /*binary*/) {}
 
 cudaError_t cudaGetDeviceCount(int* count) {
+    const std::lock_guard one(calls());
     *count = now().is.code == cudaSuccess ? now().is.devices : 0;
     return now().is.code;
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
+    const std::lock_guard one(calls());
     *version = 12040;
     return cudaSuccess;
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
+    const std::lock_guard one(calls());
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int /*device*/) {
+    const std::lock_guard one(calls());
     *found = {};
     std::strcpy(found->name, "stand-in");
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-    *device = now().current;
+    const std::lock_guard one(calls());
+    *device = current_device;
     return begin("cudaGetDevice");
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
+    const std::lock_guard one(calls());
     *value = attribute == cudaDevAttrComputeCapabilityMajor ? 7 : 5;
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
+    const std::lock_guard one(calls());
     if (device < 0 || device >= now().is.devices) {
         return now().last = cudaErrorInvalidDevice;
     }
     const cudaError_t code = begin("cudaSetDevice");
-    now().current = code == cudaSuccess ? device : now().current;
+    current_device = code == cudaSuccess ? device : current_device;
     ++now().switches;
     return code;
 }
 
 cudaError_t cudaGetLastError(void) {
+    const std::lock_guard one(calls());
     return std::exchange(now().last, now().stuck);
 }
 
 const char* cudaGetErrorString(cudaError_t code) {
+    const std::lock_guard one(calls());
     switch (code) {
         case cudaSuccess:
             return "no error";
@@ -465,12 +502,14 @@ const char* cudaGetErrorString(cudaError_t code) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* all) {
+    const std::lock_guard one(calls());
     *left = now().is.bytes - now().allocated;
     *all = now().is.bytes;
     return begin("cudaMemGetInfo");
 }
 
 cudaError_t cudaMalloc(void** into, std::size_t bytes) {
+    const std::lock_guard one(calls());
     if (const cudaError_t code = begin("cudaMalloc"); code != cudaSuccess) {
         return code;
     }
@@ -482,19 +521,23 @@ cudaError_t cudaMalloc(void** into, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* memory) {
+    const std::lock_guard one(calls());
     return deallocate(memory);
 }
 
 cudaError_t cudaHostAlloc(void** into, std::size_t bytes, unsigned /*flags*/) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaHostAlloc");
     return code != cudaSuccess ? code : allocate(into, bytes, cudaMemoryTypeHost);
 }
 
 cudaError_t cudaFreeHost(void* memory) {
+    const std::lock_guard one(calls());
     return deallocate(memory);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* address) {
+    const std::lock_guard one(calls());
     const auto* const known = find(address);
     *found = {};
     found->type = known == nullptr ? cudaMemoryTypeUnregistered : known->second.type;
@@ -503,6 +546,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* a
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned /*flags*/) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaStreamCreateWithFlags");
     if (code == cudaSuccess) {
         *made = now().streams.emplace_back(std::make_unique<CUstream_st>()).get();
@@ -512,6 +556,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned /*flags*/) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t of) {
+    const std::lock_guard one(calls());
     std::vector<std::unique_ptr<CUstream_st>>& streams = now().streams;
     const auto found = std::find_if(streams.begin(), streams.end(), [&](const auto& each) { return each.get() == of; });
     now().destroyed.push_back(std::move(*found));
@@ -521,6 +566,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t of) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t of) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaStreamSynchronize");
     if (!is_dropped()) {
         run_until(*of, [&] { return of->queue.empty(); });
@@ -529,6 +575,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t of) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned /*flags*/) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaStreamWaitEvent");
     if (code == cudaSuccess && !is_dropped() && !event->recorded_in.empty()) {
         on->queue.push_back({nullptr, event, event->recorded_in.size(), true});
@@ -537,11 +584,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned /*f
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t of, cudaStreamCaptureStatus* status) {
+    const std::lock_guard one(calls());
     *status = of->is_captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return begin("cudaStreamIsCapturing");
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaEventElapsedTime");
     if (from->done < from->recorded_in.size() || to->done < to->recorded_in.size()) {
         return now().last = cudaErrorNotReady;
@@ -554,6 +603,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaEventCreateWithFlags");
     now().timed += flags == cudaEventDisableTiming ? 0 : 1;
     if (code == cudaSuccess) {
@@ -564,12 +614,14 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t of) {
+    const std::lock_guard one(calls());
     now().destroyed_events.emplace_back(of);
     --now().handles;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaEventRecord");
     if (code == cudaSuccess && !is_dropped()) {
         event->recorded_in.push_back(on);
@@ -579,6 +631,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaEventQuery");
     if (code != cudaSuccess || is_dropped() || event->done >= event->recorded_in.size()) {
         return code;
@@ -587,6 +640,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    const std::lock_guard one(calls());
     const cudaError_t code = begin("cudaEventSynchronize");
     if (code == cudaSuccess && !is_dropped() && !event->recorded_in.empty()) {
         const std::uint64_t time = event->recorded_in.size();
@@ -596,6 +650,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/, cudaStream_t on) {
+    const std::lock_guard one(calls());
     if (const cudaError_t code = begin("cudaMemcpyAsync"); code != cudaSuccess) {
         return code;
     }
@@ -617,6 +672,7 @@ cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cud
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* data) {
+    const std::lock_guard one(calls());
     if (const cudaError_t code = begin("cudaLaunchHostFunc"); code != cudaSuccess) {
         return code;
     }
@@ -625,6 +681,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* dat
 }
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
+    const std::lock_guard one(calls());
     const cublasStatus_t status = begin_blas("cublasCreate");
     if (status == CUBLAS_STATUS_SUCCESS) {
         *made = new cublasContext;
@@ -634,36 +691,43 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*of*/, int* version) {
+    const std::lock_guard one(calls());
     *version = CUBLAS_VERSION;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t of) {
+    const std::lock_guard one(calls());
     now().handles -= of == nullptr ? 0 : 1;
     delete of;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t of, cudaStream_t on) {
+    const std::lock_guard one(calls());
     of->stream = on;
     of->workspace = nullptr;
     return begin_blas("cublasSetStream");
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t of, void* workspace, std::size_t bytes) {
+    const std::lock_guard one(calls());
     of->workspace = workspace;
     return is_known(workspace, bytes) ? begin_blas("cublasSetWorkspace") : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t /*of*/, cublasPointerMode_t mode) {
+    const std::lock_guard one(calls());
     return mode == CUBLAS_POINTER_MODE_HOST ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t /*of*/, cublasMath_t /*mode*/) {
+    const std::lock_guard one(calls());
     return CUBLAS_STATUS_SUCCESS;
 }
 
 const char* cublasGetStatusString(cublasStatus_t code) {
+    const std::lock_guard one(calls());
     return code == CUBLAS_STATUS_EXECUTION_FAILED ? "CUBLAS_STATUS_EXECUTION_FAILED" : "another status of cuBLAS";
 }
 
@@ -686,6 +750,7 @@ cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t how_a, cublasOp
                         std::int64_t n, std::int64_t k, const Cuda* alpha, const CudaIn* a, std::int64_t lda,
                         std::int64_t step_a, const CudaIn* b, std::int64_t ldb, std::int64_t step_b, const Cuda* beta,
                         Cuda* c, std::int64_t ldc, std::int64_t step_c, std::int64_t batch) {
+    const std::lock_guard one(calls());
     if (handle->workspace == nullptr || lda < (how_a == CUBLAS_OP_N ? m : k) || ldb < (how_b == CUBLAS_OP_N ? k : n) ||
         ldc < m || m < 0 || n < 0 || k < 0 || batch < 0) {
         return CUBLAS_STATUS_INVALID_VALUE;

@@ -10,6 +10,7 @@
 #include <einparallel/run/calibrate.hpp>
 
 #include <support/graphs.hpp>
+#include <support/shared_folder.hpp>
 
 #include <algorithm>
 #include <array>
@@ -150,6 +151,23 @@ TEST_CASE("who computes plain products stays chosen, and is not timed where no B
         static_cast<void>(world.calibrate(1e-3));
         CHECK(ep::detail::chosen_gemm().load() == choice);
     }
+}
+
+TEST_CASE("storage is measured in a folder, the same bits on all ranks") {
+    const ep::context world(MPI_COMM_WORLD);
+    const ep::testing::shared_folder folder(world);
+    const ep::machine found = world.calibrate(folder.path, 1e-3);
+    CHECK(found.seconds_per_stored_byte > 1e-12);  // a thousand GB/s
+    CHECK(found.seconds_per_stored_byte < 1e-4);
+    double least = found.seconds_per_stored_byte, most = least;
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(least == most);
+    CHECK(folder.is_empty());
+    CHECK(sentence_of([&] {
+              static_cast<void>(world.calibrate("/nowhere at all", 1e-3));
+          }).find("'/nowhere at all' cannot hold scratch files") != std::string::npos);
+    CHECK(sentence_of([&] { static_cast<void>(world.calibrate("", 1e-3)); }) == "calibrate: the folder has no name");
 }
 
 }  // namespace calibrate_test

@@ -30,7 +30,7 @@ struct machine {
     /// By rank: the number of its node, where ranks do not fill one node after the other. Ranks then fill the levels in
     /// the order of their nodes, and within a node in the order of their own numbers. Empty: as they are numbered.
     numbers_of_ranks node_of_rank{};
-    double seconds_per_stored_byte = 1.0e-9;    ///< to or from the files in which tensors wait (options.paging)
+    double seconds_per_stored_byte = 1.0e-9;    ///< to or from where tensors wait (options.paging)
     double seconds_per_host_byte = 1 / 16.0e9;  ///< between a device and pinned memory of its host, each way
 
     /// Constants for ranks that compute on one NVIDIA H200 each. From its data sheet: 67 Tflop/s of float and of double

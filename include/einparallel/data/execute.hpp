@@ -22,10 +22,11 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// Carries out a plan in the memory space `space`, as execute() does on the host. `seen` is a trace to fill, or null.
-/// If `results_stay`, results stay in the memory of `space`.
+/// If `results_stay`, results stay in the memory of `space`. `host_limit`: the most bytes of memory of the host in
+/// which tensors of a device wait.
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space = the_host, trace* seen = nullptr,
-                                     bool results_stay = false);
+                                     bool results_stay = false, std::size_t host_limit = 0);
 
 /// The memory that plan `of` needs on rank `rank`. `staging` and `workspace` are those of the memory space: the bytes
 /// of a slab, and the bytes that a call needs.

@@ -28,10 +28,7 @@ EINPARALLEL_INLINE void open_storage(plan_call& call) {
     const auto is_scratch = [](const binding& each) { return !each.folder.empty(); };
     const auto given = find_if_in(call.bound, is_scratch);
     page_mover& pages = call.moves().pages();
-    require(
-        !call.is_on_device() || call.asked.paging().which == paged_tensors::none,
-        {"run: this plan moves tensors between memory and storage, which runs on devices do not do yet: plan without "
-         "options.paging, or with a larger options.memory_limit"});
+    pages.place(call.moves().of_rank(), call.cache.space, call.host_limit);
     expect(count_if_in(call.bound, is_scratch) <= 1, "run: two folders are given (ep::scratch)");
     require(given != call.bound.end() || !pages.needs_folder(),
             {"run: tensors of this plan wait in storage (options.paging), ", pages.file_bytes(),
@@ -87,10 +84,11 @@ EINPARALLEL_INLINE void saying(std::span<const binding> bound, const char* becam
 }
 
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
-                                     const memory_space& space, trace* seen, bool results_stay) {
+                                     const memory_space& space, trace* seen, bool results_stay,
+                                     std::size_t host_limit) {
     context_state& state = *world.state();
     plan_cache& cache = cache_of(state, space);
-    plan_call call{asked, world.state(), bound, cache, seen, results_stay};
+    plan_call call{asked, world.state(), bound, cache, seen, results_stay, host_limit};
     run_inputs inputs(call);
     run_outputs outputs(call);
     const exclusive guard(state, "run");

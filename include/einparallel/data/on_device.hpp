@@ -44,6 +44,9 @@ struct device_run {
     void* (*allocate)(std::size_t bytes, CUstream_st* stream) = nullptr;
     /// Frees such memory, which no pending work uses. It must not throw. Set both functions or neither.
     void (*release)(void* memory, std::size_t bytes, CUstream_st* stream) = nullptr;
+    /// The most bytes of pinned memory of the host in which tensors of this rank wait (options.paging). Those that do
+    /// not fit wait in a file in the folder of ep::scratch.
+    std::size_t host_limit = std::size_t(-1);
 };
 
 /// Makes a run use this rank's device: plan.run(world, ep::on_device, bindings…). Values come from the host or from the
@@ -57,10 +60,11 @@ struct device_need {
     std::size_t tensors = 0;    ///< on the device: plan.peak_bytes(rank)
     std::size_t workspace = 0;  ///< on the device: transposed operands and partial sums, of the call that needs most
     std::size_t products = 0;   ///< on the device: workspace of cuBLAS
-    std::size_t pinned = 0;     ///< on the host: results, and buffers for messages and sources
+    std::size_t pinned = 0;     ///< on the host: results, buffers for messages and sources, and tensors that wait
     std::string vertex{};       ///< the vertex with the step that needs most device memory
 
-    /// Bytes of device memory, which options.memory_limit limits in runs on devices.
+    /// Bytes of device memory, which options.memory_limit limits in runs on devices. A plan with options.paging that
+    /// pages fills the limit with tensors, and workspace comes on top.
     [[nodiscard]] std::size_t on_device() const { return tensors + workspace + products; }
 };
 
@@ -73,7 +77,9 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
 
 /// Measures the constants of the time model on the ranks' devices; world.calibrate(ep::on_device) calls this. It
 /// measures as on the host, but with matrix products of up to 2048³ (the largest for which `seconds` suffice), messages
-/// of 32 MiB, and, for operations_per_touch, a transposition of up to 4096². It holds 352 MiB per device meanwhile.
+/// of 32 MiB, and, for operations_per_touch, a transposition of up to 4096². Tensors of a device wait on the host, so
+/// that seconds_per_host_byte and seconds_per_stored_byte are those of copies of 32 MiB between the device and pinned
+/// memory, each way, all ranks at the same time. It holds 352 MiB per device meanwhile.
 /// @throws error, the same on every rank
 EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds = 0.2);
 

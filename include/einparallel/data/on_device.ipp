@@ -13,11 +13,13 @@
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
+#include <einparallel/run/extra_memory.hpp>
 
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
 #endif
 
+#include <algorithm>
 #include <memory>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -100,11 +102,13 @@ EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world
             return;
         }
         const device_need need = need_on_device(asked, rank, how);
-        require(need.on_device() <= limit,
+        const bool pages = asked.paging().which != paged_tensors::none;
+        require((pages ? need.tensors : need.on_device()) <= limit,
                 {"rank ", rank, " needs ", need.on_device(), " bytes of device memory, ", need.tensors,
                  " of them for tensors and ", need.products, " for cuBLAS; options.memory_limit is ", limit});
     };
-    return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
+    return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay,
+                     how.host_limit);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -117,8 +121,10 @@ EINPARALLEL_SELDOM device_need need_on_device(const plan& of, int rank, const de
     const detail::memory_need found = detail::need_of(
         of, rank, settings.is_direct ? 0 : settings.slab,
         [](const kernel& work, const block_call& call) { return detail::decide_on_device(work, call).workspace; });
+    const bool pages = of.paging().which != paged_tensors::none;
     return {of.peak_bytes(rank), found.workspace, detail::blas_handle::workspace_bytes,
             detail::device_space::flag_bytes + 2 * settings.slab + found.out + 2 * found.in +
+                std::min(found.waiting, how.host_limit) + (pages ? detail::bytes_to_files : 0) +
                 (how.results_stay ? 0 : found.results),
             found.vertex};
 }

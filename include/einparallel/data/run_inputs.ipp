@@ -34,6 +34,7 @@ struct plan_call {
     plan_cache& cache;
     trace* seen;                     ///< a trace to fill, or null
     bool results_stay;               ///< in the memory space of the cache
+    std::size_t host_limit;          ///< bytes of memory of the host in which tensors of a device may wait
     prepared_plan* ready = nullptr;  ///< null until the plan is prepared
     fingerprint bound_signature{};   ///< of the values bound, and their distributions
 

@@ -1,5 +1,6 @@
 #pragma once
-// The memory of a device as the executor sees it. Work, copies out and copies in have one stream each.
+// The memory of a device as the executor sees it. Work, copies out, copies in, and copies of tensors that wait on the
+// host have one stream each.
 
 #include <einparallel/cuda/blas_handle.hpp>
 #include <einparallel/cuda/memory.hpp>
@@ -57,7 +58,7 @@ struct device_lanes {
     EINPARALLEL_INLINE explicit device_lanes(const device_settings& settings)
         : pool(settings.allocate, settings.release, by_number[0].on.native()) {}
 
-    std::array<device_lane, 3> by_number;
+    std::array<device_lane, 4> by_number;
     device_pool pool;
     event begun;
     std::optional<blas_handle> blas;
@@ -78,9 +79,9 @@ struct device_watch {
 };
 
 /// Memory of one device. Kernels and copies between boxes go to one stream. Messages that leave and messages that
-/// arrive have one further stream each, so that they move while kernels run. Where a stream needs the results of
-/// another, copy_out() and copy_in() make it wait for an event. Every call makes the device current, and restores the
-/// device that was current before.
+/// arrive have one further stream each, so that they move while kernels run; so have tensors that wait on the host.
+/// Where a stream needs the results of another, copy_out() and copy_in() make it wait for an event. Every call makes
+/// the device current, and restores the device that was current before.
 class device_space final : public memory_space, public std::enable_shared_from_this<device_space> {
 public:
     /// @throws error, cuda_error
@@ -119,9 +120,10 @@ public:
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
     work_token copy_out(const box_pair& boxes, work_token after) const override;
     work_token copy_in(const box_pair& boxes, work_token after) const override;
+    void copy_page(const box_pair& boxes) const override;
 
 private:
-    enum lane_number : std::uint8_t { working, leaving, arriving };
+    enum lane_number : std::uint8_t { working, leaving, arriving, paging };
     class decided_call;
 
     [[nodiscard]] CUstream_st* stream_of(lane_number of) const { return lanes_->by_number[of].on.native(); }
@@ -134,6 +136,8 @@ private:
     template <class F>
     void give(lane_number on, F&& work, std::optional<activity> what = {}, std::size_t bytes = 0) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, const box_pair& boxes, std::optional<activity> what = {}) const;
+    /// The same for a lane that no trace watches.
+    EINPARALLEL_INLINE void copy_unwatched(lane_number on, const box_pair& boxes) const;
 
     device_settings settings_;
     pinned_space host_;

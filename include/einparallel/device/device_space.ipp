@@ -14,6 +14,7 @@
 #include <cublas_v2.h>
 #include <complex>
 
+#include <functional>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -206,21 +207,29 @@ EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pai
     give(working, [&] { for_each_join(boxes, true, launch); });
 }
 
-EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& boxes,
-                                              std::optional<activity> what) const {
-    const auto& [extents, into, into_strides, from, from_strides, element_bytes] = boxes;
+EINPARALLEL_INLINE void device_space::copy_unwatched(lane_number on, const box_pair& boxes) const {
     index dense = 1;
     bool is_dense = true;  // on both sides: the device's copy engines do it
-    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
-        is_dense = is_dense &&
-                   (extents[dimension] == 1 || (into_strides[dimension] == dense && from_strides[dimension] == dense));
-        dense *= extents[dimension];
+    for (std::size_t dimension = boxes.extents.size(); dimension-- > 0;) {
+        is_dense = is_dense && (boxes.extents[dimension] == 1 ||
+                                (boxes.into_strides[dimension] == dense && boxes.from_strides[dimension] == dense));
+        dense *= boxes.extents[dimension];
     }
-    const std::size_t bytes = std::size_t(dense) * element_bytes;
-    const auto work = [&] {
-        is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes) : copy_on_device(stream_of(on), boxes);
-    };
-    give(on, work, what, bytes);
+    is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, std::size_t(dense) * boxes.element_bytes)
+             : copy_on_device(stream_of(on), boxes);
+}
+
+EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& boxes,
+                                              std::optional<activity> what) const {
+    const std::size_t bytes = std::size_t(product_in(boxes.extents, index{1}, std::identity())) * boxes.element_bytes;
+    give(
+        on, [&] { copy_unwatched(on, boxes); }, what, bytes);
+}
+
+EINPARALLEL_VIRTUAL void device_space::copy_page(const box_pair& boxes) const {
+    const device_guard here(settings_.device);
+    copy_unwatched(paging, boxes);
+    event_of(mark(paging)).wait();
 }
 
 EINPARALLEL_VIRTUAL void device_space::copy(const box_pair& boxes) const {

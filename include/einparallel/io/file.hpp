@@ -62,6 +62,13 @@ public:
         }
     }
 
+    /// Returns when what was written is on the disk. @throws error
+    EINPARALLEL_INLINE void flush() const {
+        if (::fdatasync(descriptor_) != 0) {
+            refuse(unwritten);
+        }
+    }
+
     /// Tells the system that these bytes will not be read again soon: it need not hold them in its cache. Bytes that
     /// were written begin to go to the disk.
     EINPARALLEL_INLINE void drop(std::uint64_t bytes, std::uint64_t offset) const {

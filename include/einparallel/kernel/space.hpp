@@ -128,6 +128,10 @@ public:
         return given();
     }
 
+    /// Copies between this memory and on_host(). The copy is done when the call returns, and work under way goes on
+    /// meanwhile. One thread may call this while another one gives work; neither touches what the other does.
+    virtual void copy_page(const box_pair& boxes) const { copy(boxes); }
+
 protected:
     ~memory_space() = default;
 };

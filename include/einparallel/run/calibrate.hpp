@@ -7,6 +7,7 @@
 #include <einparallel/search/options.hpp>
 
 #include <span>
+#include <string>
 
 namespace einparallel {
 
@@ -17,7 +18,9 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures);
 
 /// Measures the constants with blocks and messages in one memory space. Collective.
-EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_space& space, double seconds);
+/// `folder`: where storage is measured, too; empty: nowhere.
+EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_space& space, double seconds,
+                                            const std::string& folder = {});
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -48,5 +51,10 @@ EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_s
 /// @throws error, the same on every rank: `seconds` is not positive or differs between ranks, memory runs out, or the
 /// call comes from a source or functor of a plan that is running
 EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds = 0.2);
+
+/// Also measures seconds_per_stored_byte, for options.paging: world.calibrate("/local/disk"). Every rank writes 64 MiB
+/// to a file in this folder, which may be another one on each rank, and reads them again from storage, all ranks at the
+/// same time. @throws error, the same on every rank, also where the folder cannot hold the file
+EINPARALLEL_INLINE machine measured_machine(const context& world, const std::string& folder, double seconds = 0.2);
 
 }  // namespace einparallel

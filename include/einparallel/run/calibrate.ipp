@@ -9,6 +9,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/calibrate_storage.ipp>
 #include <einparallel/run/nodes.ipp>
 #include <einparallel/run/replay.ipp>
 #include <einparallel/run/transport.ipp>
@@ -25,13 +26,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<double> figures) {
-    std::replace_if(
-        figures.begin(), figures.end(), [](double figure) { return !(figure > 0); }, 0.0);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, figures.data(), int(figures.size()), MPI_DOUBLE, MPI_MAX, ranks.native()),
-              "MPI_Allreduce");
-}
-
 /// Sizes of the measured work. Devices get larger messages (these pass through the host in slabs), larger products, and
 /// copies that fit into no cache.
 struct calibration_sizes {
@@ -46,8 +40,8 @@ struct calibration_sizes {
 /// same decisions.
 EINPARALLEL_INLINE class calibration {
 public:
-    calibration(const context_state& world, const memory_space& space, double seconds)
-        : world_(world), space_(space), seconds_(seconds) {}
+    calibration(const context_state& world, const memory_space& space, double seconds, std::string folder)
+        : world_(world), space_(space), seconds_(seconds), folder_(std::move(folder)) {}
 
     machine measure() {
         failure_ = failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); });
@@ -71,6 +65,7 @@ public:
             }
             measure_levels(found);
         }
+        storage_calibration(control_, failure_).measure(found, space_, sizes_.message_bytes, folder_);
         agree(control_, failure_);
         return found;
     }
@@ -310,6 +305,7 @@ private:
     const context_state& world_;
     const memory_space& space_;
     double seconds_;
+    std::string folder_;
     const communicator& control_ = world_.control;
     int rank_ = world_.payload.rank();
     int ranks_ = world_.payload.size();
@@ -323,14 +319,15 @@ private:
     transport flight_{world_.payload, space_};  ///< last: its destructor completes messages in the memory above
 };
 
-EINPARALLEL_SELDOM machine machine_of_space(const context& world, const memory_space& space, double seconds) {
+EINPARALLEL_SELDOM machine machine_of_space(const context& world, const memory_space& space, double seconds,
+                                            const std::string& folder) {
     const exclusive guard(*world.state(), "calibrate");
     const std::string failure = std::isfinite(seconds) && seconds > 0
                                     ? std::string()
                                     : "calibrate: the seconds to spend must be positive and finite";
     agree(world.control(), failure,
           {{std::bit_cast<std::uint64_t>(seconds), "calibrate: the seconds to spend are not the same on all ranks"}});
-    return calibration(*world.state(), space, seconds).measure();
+    return calibration(*world.state(), space, seconds, folder).measure();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -339,6 +336,11 @@ namespace einparallel {
 
 EINPARALLEL_SELDOM machine measured_machine(const context& world, double seconds) {
     return detail::machine_of_space(world, detail::the_host, seconds);
+}
+
+EINPARALLEL_SELDOM machine measured_machine(const context& world, const std::string& folder, double seconds) {
+    detail::agree(world.control(), folder.empty() ? "calibrate: the folder has no name" : "");
+    return detail::machine_of_space(world, detail::the_host, seconds, folder);
 }
 
 }  // namespace einparallel

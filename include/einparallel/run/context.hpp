@@ -129,11 +129,12 @@ public:
     EINPARALLEL_INLINE void release_memory();
 
     /// Measures the constants of the time model on these ranks, for options.machine: see run/calibrate.hpp. Measures on
-    /// the host or, with ep::on_device as first argument, on the ranks' devices. The next argument is about the number
-    /// of seconds to spend, equal on all ranks; the default is 0.2. Collective.
+    /// the host or, with ep::on_device as first argument, on the ranks' devices; with a folder as first argument also
+    /// storage there. The next argument is about the number of seconds to spend, equal on all ranks; the default is
+    /// 0.2. Collective.
     ///
-    ///     ep::machine measured = world.calibrate();       // calibrate(0.5), calibrate(ep::on_device)
-    ///     ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
+    ///     ep::machine measured = world.calibrate();  // calibrate(0.5), calibrate("/local/disk"),
+    ///     calibrate(ep::on_device) ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
     template <class Way = detail::way, class... How>
     [[nodiscard]] auto calibrate(const How&... how) const {
         return measured_machine(*this, how...);

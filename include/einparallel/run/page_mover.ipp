@@ -8,6 +8,8 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/tiles.hpp>
+#include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/page_thread.hpp>
 #include <einparallel/run/program_buffers.ipp>
 #include <einparallel/schedule/program.hpp>
@@ -15,22 +17,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Moves the pages of one program: one file for all tensors that it evicts, and a thread while it runs.
+/// Moves the pages of one program, by a thread while it runs. Tensors that it evicts lie in one file; those of a run on
+/// a device in pinned memory of the host, as far as that may go, and in the file behind it.
 class page_mover {
 public:
     EINPARALLEL_SELDOM explicit page_mover(const program& of_rank) {
-        constexpr std::uint64_t page = 4096;
-        for (const stored_tensor& each : of_rank.stored) {
-            const bool is_scratch = each.is_scratch();
-            offsets_.push_back(bytes_);
-            bytes_ += is_scratch ? (each.bytes() + page - 1) / page * page : 0;
-        }
         std::size_t count = 0;
         due_.assign(of_rank.steps.size() + 1, 0);
         for (std::size_t at = 0; at < of_rank.steps.size(); ++at) {
@@ -40,6 +38,32 @@ public:
             }
         }
         moves_ = count;
+    }
+
+    /// Decides where the tensors lie that are evicted from `space`. Those of a device lie in memory of the host as long
+    /// as it takes no more than `host_limit` bytes. @throws error where there is not so much pinned memory
+    EINPARALLEL_SELDOM void place(const program& of_rank, const memory_space& space, std::size_t host_limit) {
+        constexpr std::uint64_t page = 4096;
+        std::size_t pinned = 0;
+        bytes_ = 0;
+        places_.resize(of_rank.stored.size());
+        for (std::size_t number = 0; number < places_.size(); ++number) {
+            const stored_tensor& each = of_rank.stored[number];
+            stored_place& put = places_[number];
+            if (!each.is_scratch()) {
+                continue;
+            }
+            if (!space.is_host() && each.bytes() <= host_limit - pinned) {
+                pinned += each.bytes();
+                put.on_host.grow(space.on_host(), each.bytes());
+                continue;
+            }
+            put = {{}, bytes_};
+            bytes_ += (each.bytes() + page - 1) / page * page;
+        }
+        if (!space.is_host() && moves_ > 0) {
+            through_.grow(space.on_host(), bytes_to_files);
+        }
     }
 
     /// True where a run needs a folder for its file.
@@ -78,19 +102,25 @@ public:
                 continue;
             }
             moved_ += holder.bytes();
-            if (from != nullptr) {
-                thread_->give([from, &holder, memory] { from->stream(holder.region, memory); });
+            const stored_place& put = places_[each.stored];
+            const work_token before = space.given();
+            if (std::byte* const on_host = put.on_host.data(); on_host != nullptr) {
+                thread_->give([&space, &stored, &holder, memory, on_host, before, evicts = each.evicts] {
+                    space.finish(before);
+                    const laid_block there = lay_out({stored.region, stored.element_bytes}, holder.region);
+                    move_page(space, holder, memory, there.in(on_host), there.strides, evicts);
+                });
                 continue;
             }
-            const array_in_file array =
-                stored.output != stored_tensor::no_vertex
-                    ? *outputs_[stored.output]
-                    : array_in_file{*file_, offsets_[each.stored], stored.element_bytes, stored.region};
-            if (each.evicts) {
-                thread_->give([array, &holder, memory] { write_box(array, holder.region, memory); });
-            } else {
-                thread_->give([array, &holder, memory] { read_box(array, holder.region, memory); });
+            const pass_function pass = passing(stored, put, from, each.evicts);
+            if (space.is_host()) {
+                thread_->give([pass, &holder, memory] { pass(holder.region, memory); });
+                continue;
             }
+            thread_->give([this, pass, &space, &holder, memory, before, evicts = each.evicts] {
+                space.finish(before);
+                pass_through(space, holder, memory, evicts, pass);
+            });
         }
     }
 
@@ -102,26 +132,74 @@ public:
     }
     [[nodiscard]] bool must_wait(std::size_t position) const { return due_[position] > 0; }
 
-    /// Ends the thread, and removes the file.
+    /// Ends the thread, and removes the file. Memory of the host stays for later runs.
     EINPARALLEL_SELDOM void close() noexcept {
         thread_.reset();
         file_.reset();
     }
 
-    /// Bytes moved to and from files since open().
+    /// Bytes moved to and from storage since open().
     [[nodiscard]] std::size_t bytes_moved() const { return moved_; }
 
 private:
+    /// Where a tensor lies that is evicted.
+    struct stored_place {
+        memory_block on_host{};    ///< its memory, where it lies in memory of the host
+        std::uint64_t offset = 0;  ///< where it begins in the file
+    };
+
+    /// Reads a box of storage into memory of the host, or writes it from there.
+    using pass_function = std::function<void(const box& region, void* on_host)>;
+
+    EINPARALLEL_SELDOM pass_function passing(const stored_tensor& stored, const stored_place& put, const source* from,
+                                             bool evicts) const {
+        if (from != nullptr) {
+            return [from](const box& region, void* on_host) { from->stream(region, on_host); };
+        }
+        const array_in_file array = stored.output != stored_tensor::no_vertex
+                                        ? *outputs_[stored.output]
+                                        : array_in_file{*file_, put.offset, stored.element_bytes, stored.region};
+        return [array, evicts](const box& region, void* on_host) {
+            evicts ? write_box(array, region, on_host) : read_box(array, region, on_host);
+        };
+    }
+
     static bool goes_by_thread(const program& of_rank, const page_move& moved) {
         return of_rank.stored[moved.stored].is_in_file;
     }
 
-    std::vector<std::uint64_t> offsets_;  ///< by stored tensor: where it begins in the file
-    std::uint64_t bytes_ = 0;
-    std::vector<std::size_t> due_;  ///< by step: the number of moves, of all so far, that are done at its end
-    std::size_t moves_ = 0;         ///< moves of the thread
+    /// Copies a buffer, or a slab of one, to memory of the host or from there.
+    EINPARALLEL_SELDOM static void move_page(const memory_space& space, const buffer& holder, std::byte* memory,
+                                             std::byte* on_host, const std::vector<index>& strides, bool evicts) {
+        const std::vector<index> extents = extents_of(holder.region);
+        const std::vector<index> dense = strides_of({holder.region, holder.element_bytes});
+        space.copy_page(evicts ? box_pair{extents, on_host, strides, memory, dense, holder.element_bytes}
+                               : box_pair{extents, memory, dense, on_host, strides, holder.element_bytes});
+    }
+
+    /// Moves a buffer of a device to or from a file, slab by slab.
+    EINPARALLEL_SELDOM void pass_through(const memory_space& space, const buffer& holder, std::byte* memory,
+                                         bool evicts, const pass_function& pass) const {
+        for_each_slab(holder.region, holder.element_bytes, bytes_to_files, [&](const box& region) {
+            const buffer slab{region, holder.element_bytes};
+            if (!evicts) {
+                pass(region, through_.data());
+            }
+            move_page(space, slab, memory, through_.data(), strides_of(slab), evicts);
+            if (evicts) {
+                pass(region, through_.data());
+            }
+            memory += slab.bytes();
+        });
+    }
+
+    std::vector<stored_place> places_;  ///< by stored tensor
+    std::uint64_t bytes_ = 0;           ///< of the file
+    std::vector<std::size_t> due_;      ///< by step: the number of moves, of all so far, that are done at its end
+    std::size_t moves_ = 0;             ///< moves of the thread
     std::size_t moved_ = 0;
     std::vector<const array_in_file*> outputs_;  ///< by output
+    memory_block through_;
     std::unique_ptr<scratch_file> file_;
     std::unique_ptr<page_thread> thread_;
 };

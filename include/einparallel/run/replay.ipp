@@ -54,6 +54,9 @@ public:
         prepare();
         const program_room room = room_of(of_rank(), [&](buffer_id number) { return is_borrowed(number); });
         memory_need most{.out = messages_.out(), .in = messages_.in(), .results = room.results};
+        for (const stored_tensor& each : of_rank().stored) {
+            most.waiting += each.is_scratch() ? each.bytes() : 0;
+        }
         for (std::size_t position = 0; position < of_rank().steps.size(); ++position) {
             const step& each = of_rank().steps[position];
             std::size_t of_step = 0;

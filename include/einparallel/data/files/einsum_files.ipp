@@ -102,6 +102,7 @@ EINPARALLEL_SELDOM void run_into_file(const plan& made, const array_in_file& out
     moves.lay_out(the_host);
     cache.transfers.reserve(moves.messages());
     cache.scratch.grow(the_host, moves.scratch_bytes());
+    moves.pages().place(moves.of_rank(), the_host, 0);
     moves.pages().open(folder, {&output});
     std::string failure;
     moves.replay(the_host, cache.transfers, cache.scratch.data(), {.call = "einsum_files"}, failure);
