@@ -71,9 +71,10 @@ struct options {
     int level = -1;
     /// Whether tensors may wait in storage under a memory limit. With `true`, tensors that do not fit are written to a
     /// file between two uses and read again (plan.run(world, ep::scratch("folder"), …)), and contractions that need too
-    /// much at once run in tiles, where such a plan is the cheapest that keeps to the limit. With `false` nothing is
-    /// written; inputs are read again from their files, or in slabs, where otherwise no plan keeps to the limit. A plan
-    /// with pages keeps nothing for later runs.
+    /// much at once run in tiles, where such a plan is the cheapest that keeps to the limit. Inputs in files are read
+    /// ahead of their use. On devices tensors wait in memory of the host (device_run::host_limit). With `false` nothing
+    /// is written; inputs are read again from their files, or in slabs, where otherwise no plan keeps to the limit. A
+    /// plan with pages keeps nothing for later runs.
     bool paging = false;
 
     friend bool operator==(const options&, const options&) = default;
