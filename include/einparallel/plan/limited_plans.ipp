@@ -118,7 +118,7 @@ EINPARALLEL_SELDOM bool raise_prices(std::vector<vertex_cuts>& may_be, const lim
     const auto moved = double(sum_in(paged.paged, std::size_t{0}, std::identity()));
     const bool counts_bytes = made.asked().objective == objective::bytes;
     const double all = counts_bytes ? double(made.paging().bytes) : made.paging().seconds;
-    if (!(moved > 0 && all > 0)) {
+    if (!(moved > 0 && all > 0) || made.asked().objective == objective::paper) {
         return false;
     }
     std::vector<priced_vertices> found;
