@@ -204,7 +204,7 @@ private:
         const auto& [keys, values] = made.step.after;
         const auto less = steps_.lower_bound({tokens, 0});  // another capacity of the same step: cut alike
         const bool is_known = less != steps_.end() && less->first.first == tokens;
-        // A plan by hand does not page, and the cache is read where it rests anyhow.
+        // A plan by hand pages in its own order, and the cache is read where it rests anyhow.
         const bool is_alike = is_known && !options_.paging;
         const ep::cutting_rule rule = rule_ || !is_alike ? rule_ : ep::cuts_of(less->second.plan);
         made.plan = rule ? ep::plan_with(world_, options_, rule, made.step.logits, made.step.next, keys, values)

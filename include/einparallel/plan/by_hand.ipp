@@ -168,7 +168,7 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         const std::vector<int> ranks = detail::heaviest_ranks(graph, processes);
         const std::vector<std::size_t> held = detail::most_held(made, ranks);
         const bool fits = *std::max_element(held.begin(), held.end()) <= asked.memory_limit;
-        if (!fits || (detail::reads_files(graph) && asked.runs == 1)) {
+        if (!fits || (detail::bytes_of_files(graph) > 0 && asked.runs == 1)) {
             made = detail::paged(made, {paged_tensors::all}, ranks).made;
         }
     }

@@ -180,7 +180,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     plan_builder::made_for(fitting.made, asked, bound);
     fitting.held = most_held(fitting.made, ranks);
     const bool fits = fitting.most() <= asked.memory_limit;
-    if (fits && (!reads_files(graph) || which != paged_tensors::all || asked.runs > 1)) {
+    if (fits && (bytes_of_files(graph) == 0 || which != paged_tensors::all || asked.runs > 1)) {
         return fitting;
     }
     if (asked.runs > 1) {  // what pages keeps nothing
@@ -197,14 +197,19 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     std::vector<limited_plan> found{with_pages(whole)};  // the best first
     const auto add = [&](limited_plan&& next) {
         const bool is_best = is_better(next, found.front());
-        found.insert(std::upper_bound(found.begin(), found.end(), next, is_better), std::move(next));
+        const auto behind = find_if_in(found, [&](const limited_plan& known) { return is_better(next, known); });
+        found.insert(behind, std::move(next));
         return is_best;
     };
     const double least = whole.objective_cost();
     constexpr double enough = 1.02;
+    const double read_once = bytes_of_files(graph) / whole.processes();
     const auto is_dear = [&] {
-        return whole.processes() > 1 &&
-               (found.front().excess > 0 || found.front().made.objective_cost() > enough * least);
+        constexpr double nearly = 1.25;
+        const limited_plan& now = found.front();
+        const bool only_reads = now.excess == 0 && now.made.paging().bytes == 0 &&
+                                double(sum_in(now.paged, std::size_t{0}, std::identity())) <= nearly * read_once;
+        return whole.processes() > 1 && !only_reads && (now.excess > 0 || now.made.objective_cost() > enough * least);
     };
     constexpr int rounds = 4;
     constexpr std::size_t many_vertices = 2048;
@@ -242,7 +247,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         quick.effort /= part;
         limited_plan less = plan_within(graph, quick);
         plan_builder::made_for(less.made, asked, bound);
-        add(less.excess == 0 && !reads_files(graph) ? std::move(less) : with_pages(std::move(less.made)));
+        add(less.excess == 0 && bytes_of_files(graph) == 0 ? std::move(less) : with_pages(std::move(less.made)));
     }
     for (limited_plan& each : found) {
         if (each.excess == 0) {

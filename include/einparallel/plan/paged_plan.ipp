@@ -36,10 +36,12 @@ EINPARALLEL_SELDOM std::size_t bytes_paged_again(const program& of_rank) {
     return all - std::min(all, inputs);
 }
 
-/// True where some inputs lie in files.
-EINPARALLEL_SELDOM bool reads_files(const einsum_graph& graph) {
-    return any_in(graph.vertices, [](const std::shared_ptr<vertex>& each) {
-        return each->origin != nullptr && each->origin->is_in_file();
+/// Bytes of all inputs that lie in files.
+EINPARALLEL_SELDOM double bytes_of_files(const einsum_graph& graph) {
+    return sum_in(graph.vertices, 0.0, [](const std::shared_ptr<vertex>& each) {
+        return each->origin == nullptr || !each->origin->is_in_file()
+                   ? 0
+                   : double(whole_box(each->bounds).size()) * double(each->element.bytes);
     });
 }
 
