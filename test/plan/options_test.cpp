@@ -221,7 +221,7 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         return "decompose: " + name + " needs " + std::to_string(needed) +
                " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
                "options.memory_limit is "
-               "1";
+               "1; with options.paging tensors may wait in files";
     };
     const options tight{.processes = 2, .memory_limit = 1};
     check_refused(tight, {product(8, 8, 8)}, needs("v2", 640));
@@ -232,9 +232,10 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     for (const node& each : {bytes, bytes->operands[0], bytes->operands[1]}) {
         each->element = {'i', 1};
     }
-    check_refused({.memory_limit = 16}, {bytes},
-                  "decompose: v2 needs 129 bytes on a rank in the smallest plan found, other tensors that the rank "
-                  "holds meanwhile included; options.memory_limit is 16");
+    check_refused(
+        {.memory_limit = 16}, {bytes},
+        "decompose: v2 needs 129 bytes on a rank in the smallest plan found, other tensors that the rank "
+        "holds meanwhile included; options.memory_limit is 16; with options.paging tensors may wait in files");
 }
 
 TEST_CASE("a limit below everything is refused, also where what is kept over runs depends on the limit") {

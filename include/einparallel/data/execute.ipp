@@ -31,8 +31,9 @@ EINPARALLEL_INLINE void open_storage(plan_call& call) {
     pages.place(call.moves().of_rank(), call.cache.space, call.host_limit);
     expect(count_if_in(call.bound, is_scratch) <= 1, "run: two folders are given (ep::scratch)");
     require(given != call.bound.end() || !pages.needs_folder(),
-            {"run: tensors of this plan wait in storage (options.paging), ", pages.file_bytes(),
-             " bytes on this rank, and no folder is given: plan.run(world, ep::scratch(\"folder\"), …)"});
+            {"run: tensors of this plan wait in storage (options.paging), ", pages.file_bytes(), " bytes on this rank",
+             call.is_on_device() ? " more than device_run.host_limit lets wait in memory of the host" : "",
+             ", and no folder is given: plan.run(world, ep::scratch(\"folder\"), …)"});
     pages.open(given != call.bound.end() ? given->folder : std::string());
 }
 

@@ -82,7 +82,8 @@ EINPARALLEL_SELDOM void check_limit(const limited_plan& found) {
         refuse({"decompose: ", found.made.vertices()[found.heaviest()].name, " needs ", found.most(),
                 " bytes on a rank in the smallest plan found, other tensors that the rank holds meanwhile included; "
                 "options.memory_limit is ",
-                found.made.asked().memory_limit});
+                found.made.asked().memory_limit,
+                found.made.asked().paging ? "" : "; with options.paging tensors may wait in files"});
     }
 }
 

@@ -166,7 +166,7 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
     written += idle_text(shown);
     const double cost = shown.objective_cost();
     const double least = shown.lower_bound().value_or(cost);
-    note(cost > least * (1 + 1e-9),
+    note(cost > least * (1 + 1e-9) && shown.paging().which == paged_tensors::none,
          {"the search was not exact, ",
           least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one" +
                           (shown.asked().memory_limit > 0 ? " without a memory limit" : "")

@@ -189,10 +189,11 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         searched = searched_graph(graph, other);
         whole = best_plan(graph, other, searched);
     }
-    // Ranks do nearly the same: one of them says how good a plan is.
+    // Ranks do nearly the same, but the first and the last may do more or less: they say how good a plan is.
+    const std::vector<int> some = ranks.size() > 1 ? std::vector<int>{ranks.front(), ranks.back()} : ranks;
     const auto with_pages = [&](plan made) {
         plan_builder::made_for(made, asked, bound);
-        return paged(std::move(made), {which}, {ranks.front()});
+        return paged(std::move(made), {which}, some);
     };
     std::vector<limited_plan> found{with_pages(whole)};  // the best first
     const auto add = [&](limited_plan&& next) {

@@ -43,7 +43,10 @@ EINPARALLEL_SELDOM std::string machine_text(const machine& shown) {
     written += shown.node_of_rank.empty() ? "" : "ranks in the order of node_of_rank; ";
     return written + rate_text(shown.seconds_per_flop, "flop") + ", " + three_digits(shown.operations_per_touch) +
            " flop in the time of a copied element, " + three_digits(100 * shown.exposed) +
-           "% of the shorter of arithmetic and transfer exposed";
+           "% of the shorter of arithmetic and transfer exposed" +
+           (shown.seconds_per_stored_byte == machine().seconds_per_stored_byte
+                ? ""
+                : ", " + rate_text(shown.seconds_per_stored_byte, "B") + " to and from storage");
 }
 
 /// By level: where its groups end, as numbers of ranks; of groups without list up to `ranks` ranks.

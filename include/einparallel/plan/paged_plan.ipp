@@ -134,10 +134,12 @@ EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
         moved += (rank == 0 ? "" : ", ") + counted(double(shown.bytes_paged(rank)));
     }
     moved += shown.processes() > int(most_named) ? ", …" : "";
-    const std::string what = waiting.empty() ? std::string("inputs are read ahead, in parts or again")
-                                             : sentence({"in files of rank 0, of ", counted(double(room)),
-                                                         " bytes, wait ", joined(waiting, ", ", std::identity())});
-    return sentence({"note: for options.memory_limit ", what, "; bytes to and from files by rank: ", moved, "; ",
+    const bool reads = any_in(first.stored, &stored_tensor::is_in_file);
+    const std::string what = !waiting.empty() ? sentence({"in storage of rank 0, of ", counted(double(room)),
+                                                          " bytes, wait ", joined(waiting, ", ", std::identity())})
+                             : reads          ? "inputs are read ahead, in parts or again"
+                                              : "inputs are made in parts or again";
+    return sentence({"note: for options.memory_limit ", what, "; bytes to and from storage by rank: ", moved, "; ",
                      duration_text(shown.paging().seconds), " longer than with all in memory, by the time model\n"});
 }
 
