@@ -109,6 +109,25 @@ TEST_CASE("a chain with a gradient, under limits down to a fifth of what it hold
     CHECK(folder.is_empty());
 }
 
+TEST_CASE("a limit that no pieces of a ring fit into leaves the work to one rank") {
+    ep::context world(MPI_COMM_WORLD);
+    const shared_folder folder(world);
+    constexpr ep::index n = 90;
+    const ep::tensor<double, 2> A = ep::generate<double>({n, n}, small);
+    ep::tensor<double, 2> Z;
+    Z(i, k) = A(i, j) * A(k, j);
+    ep::tensor<double, 1> u;
+    u(i) = Z(i, k) * Z(i, k);
+    const auto expected = ep::evaluate(world, u).allgather();
+    for (const std::size_t part : {std::size_t{2}, std::size_t{4}, std::size_t{12}}) {
+        ep::options asked{.memory_limit = n * n * sizeof(double) / part, .paging = true};
+        const ep::plan plan = ep::decompose(world, asked, u);
+        CHECK(most_of(plan) <= asked.memory_limit);
+        const auto found = ep::distributed<double, 1>(plan.run(world, ep::scratch(folder.path))).allgather();
+        CHECK(std::equal(found.data(), found.data() + n, expected.data()));
+    }
+}
+
 TEST_CASE("every kind of work: shifts, indices that are data, running sums, rows of a softmax, the largest elements") {
     ep::context world(MPI_COMM_WORLD);
     const shared_folder folder(world);

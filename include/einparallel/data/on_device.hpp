@@ -63,8 +63,8 @@ struct device_need {
     std::size_t pinned = 0;     ///< on the host: results, buffers for messages and sources, and tensors that wait
     std::string vertex{};       ///< the vertex with the step that needs most device memory
 
-    /// Bytes of device memory, which options.memory_limit limits in runs on devices. A plan with options.paging that
-    /// pages fills the limit with tensors, and workspace comes on top.
+    /// Bytes of device memory, which options.memory_limit limits in runs on devices. With options.paging the limit is
+    /// for tensors, and workspace comes on top.
     [[nodiscard]] std::size_t on_device() const { return tensors + workspace + products; }
 };
 

@@ -102,8 +102,7 @@ EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world
             return;
         }
         const device_need need = need_on_device(asked, rank, how);
-        const bool pages = asked.paging().which != paged_tensors::none;
-        require((pages ? need.tensors : need.on_device()) <= limit,
+        require((asked.asked().paging ? need.tensors : need.on_device()) <= limit,
                 {"rank ", rank, " needs ", need.on_device(), " bytes of device memory, ", need.tensors,
                  " of them for tensors and ", need.products, " for cuBLAS; options.memory_limit is ", limit});
     };

@@ -250,6 +250,18 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         plan_builder::made_for(less.made, asked, bound);
         add(less.excess == 0 && bytes_of_files(graph) == 0 ? std::move(less) : with_pages(std::move(less.made)));
     }
+    if (found.front().excess > 0 && whole.processes() > 1) {
+        // Pieces of tensors that travel are whole in memory; on one rank nothing travels.
+        std::vector<vertex_cuts> uncut = cuts_of_graph(graph, other);
+        for (std::size_t number = 0; number < uncut.size(); ++number) {
+            if (!graph.vertices[number]->is_input()) {
+                uncut[number] = only_cuts(*graph.vertices[number], mesh(), uncut[number]);
+            }
+        }
+        searched_graph alone(graph, other, std::move(uncut));
+        plan on_one = best_plan(graph, other, alone);
+        add(with_pages(std::move(on_one)));
+    }
     for (limited_plan& each : found) {
         if (each.excess == 0) {
             const plan_paging how{each.made.paging().which};
