@@ -67,9 +67,13 @@ void check_paged(const plan& made, test::random_graphs& random, figures& seen) {
     }
     const std::vector<played_vertex> vertices = played_vertices(made, values);
     std::vector<program> programs;
+    const auto messages_for = static_cast<std::size_t>(random.between(1, 40)) * 100;  // bytes, the same on all ranks
     for (int rank = 0; rank < made.processes(); ++rank) {
         programs.push_back(made.program_of(rank));
         program& mine = programs.back();
+        const std::size_t sent = bytes_sent(mine);
+        detail::split_messages(mine, messages_for);
+        REQUIRE(bytes_sent(mine) == sent);
         const std::size_t before = room_of(mine).peak();
         const std::size_t results = room_of(mine).results;
         const std::size_t least = std::min(before, results + (random.one_in(2) ? largest_step(mine) : 600));

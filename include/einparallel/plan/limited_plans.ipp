@@ -250,8 +250,8 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         plan_builder::made_for(less.made, asked, bound);
         add(less.excess == 0 && bytes_of_files(graph) == 0 ? std::move(less) : with_pages(std::move(less.made)));
     }
-    if (found.front().excess > 0 && whole.processes() > 1) {
-        // Pieces of tensors that travel are whole in memory; on one rank nothing travels.
+    if (found.front().excess > 0 && whole.processes() > 1 && which == paged_tensors::all) {
+        // On one rank nothing travels.
         std::vector<vertex_cuts> uncut = cuts_of_graph(graph, other);
         for (std::size_t number = 0; number < uncut.size(); ++number) {
             if (!graph.vertices[number]->is_input()) {

@@ -151,6 +151,7 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
         pack_strided(written);
     }
     if (paging_.which != paged_tensors::none) {
+        detail::split_messages(written, options_.memory_limit);
         detail::page(written, detail::paging_rule{.may_page = paging_.which,
                                                   .limit = options_.memory_limit,
                                                   .files_outputs = paging_.files_outputs,

@@ -38,6 +38,10 @@ struct paging_rule {
 /// other ranks need not. A program with steps for a first run only is left as it is.
 EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
 
+/// Cuts messages that take much of `limit` bytes into slabs, each in a phase of its own, so that what travels need not
+/// be whole in memory. Both ends of a message see it, so that programs of all ranks still fit together.
+EINPARALLEL_INLINE void split_messages(program& of_rank, std::size_t limit);
+
 /// All of a program that page() depends on, in numbers: programs of equal shape are paged alike, and then hold and move
 /// as many bytes. Where blocks begin is not in it, except for calls that read at functions of labels, whose operands
 /// may end at a bound; which blocks are the same is.

@@ -3,6 +3,7 @@
 #include <einparallel/schedule/paging/paging.hpp>
 
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/tiles.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/paging/paged_items.ipp>
 
@@ -15,6 +16,17 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Seconds that a step's arithmetic takes.
+EINPARALLEL_INLINE double arithmetic_seconds(const program& of_rank, const step& each, double seconds_per_flop) {
+    return seconds_per_flop * sum_in(each.work, 0.0, [&](const action& done) {
+               const auto* const call = std::get_if<contraction>(&done);
+               const kernel* const work = call == nullptr ? nullptr : of_rank.vertex_of(*call).work;
+               return work == nullptr ? 0
+                                      : product_in(call->ranges, work->operations_per_point(),
+                                                   [](const interval& range) { return double(range.size()); });
+           });
+}
 
 /// Writes a program that pages.
 class pager : paged_items {
@@ -237,6 +249,37 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
         }
     }
     of_rank = std::move(best);
+}
+
+EINPARALLEL_INLINE void split_messages(program& of_rank, std::size_t limit) {
+    constexpr std::size_t most_slabs = 4096;
+    constexpr std::size_t much = 8;  // a message may take this part of the limit, and a slab a quarter of it
+    std::vector<step> steps = std::exchange(of_rank.steps, {});
+    for (step& each : steps) {
+        const std::size_t phase = each.phase * most_slabs;
+        std::vector<step> slabs(1);
+        const auto split = [&](const message& whole, std::vector<message> step::*into) {
+            const std::size_t element = of_rank[whole.buffer].element_bytes;
+            const std::size_t bytes = std::size_t(whole.region.size()) * element;
+            std::size_t number = 0;
+            for_each_slab(
+                whole.region, element,
+                bytes > limit / much ? std::max({limit / (4 * much), 2 * bytes / most_slabs, element}) : bytes,
+                [&](const box& slab) {
+                    slabs.resize(std::max(slabs.size(), number + 1));
+                    (slabs[number++].*into).push_back({whole.peer, whole.buffer, slab});
+                });
+        };
+        for_each_in(each.receives, [&](const message& whole) { split(whole, &step::receives); });
+        for_each_in(each.sends, [&](const message& whole) { split(whole, &step::sends); });
+        slabs.front().work = std::move(each.work);
+        for (std::size_t number = 0; number < slabs.size(); ++number) {
+            slabs[number].phase = phase + number;
+            slabs[number].vertex = each.vertex;
+            slabs[number].once = each.once;
+            of_rank.append(std::move(slabs[number]));
+        }
+    }
 }
 
 EINPARALLEL_INLINE std::vector<std::size_t> shape_of(const program& of_rank) {

@@ -31,17 +31,6 @@ EINPARALLEL_INLINE double bytes_in_arena(const buffer& of) {
     return double(aligned(of.bytes()));
 }
 
-/// Seconds that a step's arithmetic takes.
-EINPARALLEL_INLINE double arithmetic_seconds(const program& of_rank, const step& each, double seconds_per_flop) {
-    return seconds_per_flop * sum_in(each.work, 0.0, [&](const action& done) {
-               const auto* const call = std::get_if<contraction>(&done);
-               const kernel* const work = call == nullptr ? nullptr : of_rank.vertex_of(*call).work;
-               return work == nullptr ? 0
-                                      : product_in(call->ranges, work->operations_per_point(),
-                                                   [](const interval& range) { return double(range.size()); });
-           });
-}
-
 /// Writes the steps. Buffers of the program are kept; those of tiles are added behind them.
 class tile_writer {
 public:
@@ -196,19 +185,33 @@ private:
         constexpr double much = .125;
         const bool streams = call != nullptr && each.work.size() == 1 && streamed_bytes(*call) > much * room_;
         if ((bytes <= room_ && !streams) || each.work.size() != 1 || (call == nullptr && moved == nullptr)) {
-            program_.steps.push_back(std::move(each));
+            each.work.empty() ? add_messages(std::move(each)) : program_.steps.push_back(std::move(each));
             return;
         }
         step messages{each.phase};
         messages.vertex = each.vertex;
         messages.receives = std::exchange(each.receives, {});
         messages.sends = std::exchange(each.sends, {});
-        program_.append(std::move(messages));
+        add_messages(std::move(messages));
         if (call != nullptr) {
             cut(each, *call, bytes <= room_);
         } else {
             cut(each, *moved);
         }
+    }
+
+    /// Adds a step of messages; where it needs too much, what they carry passes through memory.
+    EINPARALLEL_INLINE void add_messages(step&& each) {
+        const auto pass = [&](message& moved, bool arrives) {
+            if (may_page(moved.buffer) && 2 * moved.region.size() <= program_[moved.buffer].region.size()) {
+                moved.buffer = pages_[add_page(moved.buffer, moved.region, !arrives, arrives)].tile;
+            }
+        };
+        if (named_bytes(each) > room_) {
+            for_each_in(each.receives, [&](message& moved) { pass(moved, true); });
+            for_each_in(each.sends, [&](message& moved) { pass(moved, false); });
+        }
+        program_.append(std::move(each));
     }
 
     EINPARALLEL_INLINE tiled_tensor known(buffer_id number) const {
