@@ -65,7 +65,7 @@ public:
             }
             measure_levels(found);
         }
-        storage_calibration(control_, failure_).measure(found, space_, sizes_.message_bytes, folder_);
+        storage_calibration(control_, failure_).measure(found, space_, memory_[3], folder_);
         agree(control_, failure_);
         return found;
     }

@@ -36,11 +36,12 @@ public:
         : control_(control), failure_(failure) {}
 
     /// Tensors of a device wait on the host; others in a file in the folder, if one is named.
-    EINPARALLEL_SELDOM void measure(machine& found, const memory_space& space, std::size_t bytes,
+    /// @param here  memory of the space, whose elements are moved
+    EINPARALLEL_SELDOM void measure(machine& found, const memory_space& space, const memory_block& here,
                                     const std::string& folder) {
         const auto set = [](double& constant, double seconds) { constant = seconds > 0 ? seconds : constant; };
         if (!space.is_host()) {
-            set(found.seconds_per_host_byte, of_host(space, bytes));
+            set(found.seconds_per_host_byte, of_host(space, here));
             found.seconds_per_stored_byte = found.seconds_per_host_byte;
         } else if (!folder.empty()) {
             set(found.seconds_per_stored_byte, of_files(folder));
@@ -49,15 +50,12 @@ public:
 
 private:
     /// Seconds per byte between a device and pinned memory of its host.
-    EINPARALLEL_SELDOM double of_host(const memory_space& space, std::size_t bytes) {
+    EINPARALLEL_SELDOM double of_host(const memory_space& space, const memory_block& here) {
+        const std::size_t bytes = here.bytes();
         const std::array extents{index(bytes / sizeof(double))};
         constexpr std::array<index, 1> dense{1};
-        memory_block here;
         memory_block there;
-        attempt([&] {
-            here = memory_block(space, bytes);
-            there = memory_block(space.on_host(), bytes);
-        });
+        attempt([&] { there = memory_block(space.on_host(), bytes); });
         constexpr int rounds = 5;
         const double seconds = there_and_back(rounds, [&](bool evicts) {
             void* const into = evicts ? there.data() : here.data();
