@@ -17,6 +17,7 @@
 #include "support.hpp"
 
 #include <support/long_suite.hpp>
+#include <support/most_of.hpp>
 #include <support/sentence_of.hpp>
 #include <support/shared_folder.hpp>
 
@@ -35,18 +36,11 @@ namespace {
 
 EINPARALLEL_LABELS(i, j, k, l);
 
-using device_runs::elements, device_runs::refused, ep::testing::sentence_of, ep::testing::shared_folder;
+using device_runs::elements, device_runs::refused, ep::testing::most_of, ep::testing::sentence_of,
+    ep::testing::shared_folder;
 
 double small(ep::index row, ep::index column) {
     return static_cast<double>((5 * row + 3 * column) % 7 - 3);
-}
-
-std::size_t most_of(const ep::plan& plan) {
-    std::size_t most = 0;
-    for (int rank = 0; rank < plan.processes(); ++rank) {
-        most = std::max(most, plan.peak_bytes(rank));
-    }
-    return most;
 }
 
 /// Bytes of a rank's tensors that wait.

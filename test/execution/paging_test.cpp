@@ -7,6 +7,7 @@
 
 #include <support/graphs.hpp>
 #include <support/long_suite.hpp>
+#include <support/most_of.hpp>
 #include <support/sentence_of.hpp>
 #include <support/shared_folder.hpp>
 
@@ -24,7 +25,7 @@
 #include <vector>
 
 namespace ep = einparallel;
-using ep::testing::sentence_of, ep::testing::shared_folder;
+using ep::testing::most_of, ep::testing::sentence_of, ep::testing::shared_folder;
 
 namespace paging_test {
 
@@ -34,14 +35,6 @@ EINPARALLEL_LABELS(b, i, j, k, l);
 
 double small(ep::index row, ep::index column) {
     return static_cast<double>((7 * row + 3 * column) % 5 - 2);
-}
-
-std::size_t most_of(const ep::plan& plan) {
-    std::size_t most = 0;
-    for (int rank = 0; rank < plan.processes(); ++rank) {
-        most = std::max(most, plan.peak_bytes(rank));
-    }
-    return most;
 }
 
 /// Runs a graph under limits from what fits downwards, and compares with the run without a limit. Returns the number of
