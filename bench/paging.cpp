@@ -2,7 +2,8 @@
 // devices of 40 GB (machine::a100_40gb, assumed), by the time model: EinDecomp's plan with paging, beside cuts by hand
 // that page, too: data parallel, where every device reads an eighth of the weights and they go round a ring (as
 // ZeRO-Inference does with several devices), and tensor parallel. The last rival is a bound: every device reads all
-// weights, and nothing but the longer of reading and of a data parallel plan's arithmetic takes time.
+// weights, and nothing but the longer of reading and of a data parallel plan's arithmetic takes time. In brackets:
+// seconds of planning with all in memory.
 //   paging [--limit GB] [--layers N] [--lengths 512,1024,…]
 
 #include "graphs/named.hpp"
@@ -24,20 +25,6 @@ namespace ep = einparallel;
 
 namespace {
 
-/// Makes inputs lie in files, of which planning asks no more.
-void put_into_files(const std::shared_ptr<ep::vertex>& of, std::set<const ep::vertex*>& known) {
-    if (!known.insert(of.get()).second) {
-        return;
-    }
-    if (of->is_input() && (of->origin == nullptr || of->origin->kind() == ep::source_kind::placeholder)) {
-        const auto read = [](const ep::box& /*region*/, void* /*destination*/) { throw ep::error("only planned"); };
-        of->origin = std::make_shared<ep::detail::function_source>("weights", read, "", read);
-    }
-    for (const std::shared_ptr<ep::vertex>& input : of->operands) {
-        put_into_files(input, known);
-    }
-}
-
 struct model {
     const char* name;
     int layers;
@@ -48,11 +35,12 @@ void plan_one(const model& of, int length, int layers, std::size_t limit, const 
     const std::string text = "llama:" + std::to_string(layers) + "x16x" + std::to_string(length) + "x" + of.sizes;
     const experiments::sized_graph graph = experiments::graph_of(text);
     const experiments::outputs wanted = experiments::record<ep::bfloat16>(graph);
-    std::set<const ep::vertex*> known;
-    for (const std::shared_ptr<ep::vertex>& each : wanted) {
-        put_into_files(each, known);
-    }
+    const std::set<const ep::vertex*> known = experiments::put_into_files(
+        wanted, [](const ep::box& /*region*/, void* /*destination*/) { throw ep::error("only planned"); });
     const ep::options asked{.processes = 8, .memory_limit = limit, .machine = ep::machine::a100_40gb, .paging = true};
+    const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
     const auto start = std::chrono::steady_clock::now();
     if (way == "all read all") {
         double bytes = 0;
@@ -68,7 +56,13 @@ void plan_one(const model& of, int length, int layers, std::size_t limit, const 
     }
     try {
         const ep::plan made = experiments::planned(graph, way, asked, wanted);
-        const double planned = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double planned = seconds_since(start);
+        ep::options resident = asked;
+        resident.memory_limit = 0;
+        resident.paging = false;
+        const auto again = std::chrono::steady_clock::now();
+        static_cast<void>(experiments::planned(graph, way, resident, wanted));
+        const double without = seconds_since(again);
         std::size_t paged = 0, peak = 0;
         for (int rank = 0; rank < made.processes(); ++rank) {
             std::size_t loads = 0;
@@ -79,9 +73,10 @@ void plan_one(const model& of, int length, int layers, std::size_t limit, const 
             paged = std::max(paged, loads);
             peak = std::max(peak, made.peak_bytes(rank));
         }
-        std::printf("%-6s %6d  %-14s %9.3f s  exposed %8.3f s  moved %7.2f GB  held %6.2f GB  planned in %.2f s\n",
-                    of.name, length, way.c_str(), made.seconds(), made.paging().seconds, double(paged) / 1e9,
-                    double(peak) / 1e9, planned);
+        std::printf(
+            "%-6s %6d  %-14s %9.3f s  exposed %8.3f s  moved %7.2f GB  held %6.2f GB  planned in %.2f s (%.2f)\n",
+            of.name, length, way.c_str(), made.seconds(), made.paging().seconds, double(paged) / 1e9,
+            double(peak) / 1e9, planned, without);
     } catch (const std::exception& refused) {
         std::printf("%-6s %6d  %-14s %s\n", of.name, length, way.c_str(), refused.what());
     }

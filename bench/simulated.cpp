@@ -2,7 +2,7 @@
 // network take simulated time, and elements are neither stored nor computed.
 //
 //     simulated [--graph NAMES] [--plan NAMES] [--cluster TEXT] [--ranks NUMBERS] [--element float|double|bfloat16]
-//               [--model levels|one] [--check yes] [--vertices yes] [--json yes]
+//               [--memory MEGABYTES] [--model levels|one] [--check yes] [--vertices yes] [--json yes]
 //
 // Lists are separated by commas. Graphs: bench/graphs/named.hpp, with their sizes (chain-square:4096). Plans:
 // EinDecomp, an algorithm (c, mn, k, master-worker), a rival (SQRT, Megatron, ...). The cluster:
@@ -10,7 +10,9 @@
 // into one crossbar, 2 us from node to node, 1 Tflop/s for each rank. Where a node has several ranks, node_gbit and
 // node_us say what lies between them, and what lies between each of them and the link. `sockets=2,socket_gbit=50,
 // socket_us=0.3` puts the ranks of a node into two halves with a link for each; `switch=8,taper=2,switch_us=1` puts 8
-// nodes under one switch, whose link carries half of what they can send. `exposed` is the share of the
+// nodes under one switch, whose link carries half of what they can send. `storage_gbit=128` puts all inputs behind a
+// link of each rank, through which also tensors pass that wait there where they do not fit into --memory of a rank;
+// `touch=800` says how many operations take as long as to read or write an element. `exposed` is the share of the
 // shorter of arithmetic and transfer that the machine does not hide (ep::machine): the run is then so much of the way
 // from full overlap to none. Defaults: product, EinDecomp, nodes=64,ranks=1,gbit=100,us=2,tflops=1 of which 4, 16 and
 // 64 ranks are used, double. The plan is made for these constants: for a machine with levels, or, with --model one, for
@@ -18,7 +20,8 @@
 // its operations and what packing operands anew takes, copies and sums of partial results what the time model prices
 // them at.
 //
-// Columns: between = megabytes sent between nodes, or between sockets; run = simulated seconds; efficiency = arithmetic
+// Columns: between = megabytes sent between nodes, or between sockets; paged = megabytes to and from storage, of the
+// rank with most; run = simulated seconds; efficiency = arithmetic
 // / (ranks * rate * run); /model = run / plan.seconds(); /limit = run / max(arithmetic, transfer) of the rank with
 // most; exposed = mean share of the run that a rank waits for messages; no overlap = run where every message starts
 // when it is waited for; held = plan.peak_bytes of the rank with most; inputs = bytes of all inputs that rest on a
@@ -80,6 +83,8 @@ struct cluster {
     int nodes_per_switch = 0;  ///< 0: one crossbar for all
     double taper = 1;
     double switch_latency = 0;
+    double storage_bytes = 0;  ///< per second between a rank and storage; 0: inputs are in memory
+    double operations_per_touch = ep::machine().operations_per_touch;
     int ranks = 0;  ///< in use, node by node
 
     /// Constants as world.calibrate() would find them: of ranks that all send to the next one, the slowest.
@@ -88,7 +93,12 @@ struct cluster {
         const bool outside = ranks > ranks_per_node || !inside;
         const double share = link_bytes / std::min(ranks, ranks_per_node);  // of a link, where all ranks send
         const double slowest = std::min(outside ? share : node_bytes, inside ? node_bytes : share);
-        return {(outside ? link_latency : 0) + (inside ? node_latency : 0), 1 / slowest, 1 / flops, exposed};
+        ep::machine made{(outside ? link_latency : 0) + (inside ? node_latency : 0), 1 / slowest, 1 / flops, exposed,
+                         operations_per_touch};
+        if (storage_bytes > 0) {
+            made.seconds_per_stored_byte = made.seconds_per_host_byte = 1 / storage_bytes;
+        }
+        return made;
     }
 
     /// Ranks of the groups within the whole cluster, innermost first, with the link that leaves each.
@@ -165,6 +175,8 @@ cluster cluster_of(const std::string& text) {
         {"switch", [&](double value) { made.nodes_per_switch = static_cast<int>(value); }, false, true},
         {"taper", [&](double value) { made.taper = value; }, false},
         {"switch_us", [&](double value) { made.switch_latency = value * 1e-6; }, false, false, true},
+        {"storage_gbit", [&](double value) { made.storage_bytes = value * 1e9 / 8; }, false},
+        {"touch", [&](double value) { made.operations_per_touch = value; }, false},
         {"exposed", [&](double value) { made.exposed = value; }, false, false, true}};
     std::set<std::string> given;
     for (const std::string& word : bench::separated(text)) {
@@ -216,6 +228,7 @@ struct tally {
     double waited = 0;
     double sent = 0;
     double between = 0;                  ///< sent to ranks in other groups
+    double paged = 0;                    ///< bytes to and from storage
     std::vector<MPI_Request> delayed{};  ///< to start when one of them is waited for
     const ep::kernel* work = nullptr;    ///< of the call before, and its operands
     std::vector<const void*> operands{};
@@ -227,6 +240,8 @@ struct {
     bool overlap = true;
     std::size_t element = 0;  ///< bytes
     int together = 0;         ///< ranks of the innermost groups; 0: none
+    double operations_per_touch = 0;
+    double storage_bytes = 0;  ///< per second
     std::vector<tally> ranks;
 
     tally& mine() {
@@ -346,11 +361,17 @@ double elements_of(std::span<const ep::index> extents) {
     return product;
 }
 
-/// Of an element that is copied or added.
-constexpr double operations_per_touch = ep::machine().operations_per_touch;
-
-/// Memory that takes addresses and no room, on which work takes time and does nothing.
+/// Memory that takes addresses and no room, on which work takes time and does nothing. Where inputs lie in storage,
+/// this is that of a device, and what passes between it and the host takes the time of the rank's link to storage.
 struct simulated_space final : ep::memory_space {
+    simulated_space(tally* of_rank, const ep::memory_space* on_host) : of_rank_(of_rank), on_host_(on_host) {}
+    [[nodiscard]] const ep::memory_space& on_host() const override { return on_host_ == nullptr ? *this : *on_host_; }
+    void copy_page(const ep::box_pair& boxes) const override {
+        const double bytes = elements_of(boxes.extents) * static_cast<double>(boxes.element_bytes);
+        of_rank_->paged += bytes;
+        sg4::this_actor::sleep_for(bytes / simulation.storage_bytes);
+    }
+
     [[nodiscard]] std::string refuses(const void* /*address*/, bool /*is_on_device*/) const override { return {}; }
     [[nodiscard]] void* allocate(std::size_t bytes) const override { return nowhere.take(bytes); }
     void deallocate(void* /*memory*/, std::size_t /*bytes*/) const noexcept override {}
@@ -384,7 +405,7 @@ struct simulated_space final : ep::memory_space {
         mine.work = &work;
         mine.output = call.output.data;
         mine.operands = std::move(operands);
-        smpi_execute_flops(operations + (packed_again + read_again) * operations_per_touch);
+        smpi_execute_flops(operations + (packed_again + read_again) * simulation.operations_per_touch);
     }
     void softmax(ep::element_type /*element*/, const ep::block_call& call, ep::label_id /*along*/) const override {
         constexpr double operations = 4;  // for each element: of the largest, exp, their sum, the quotient
@@ -392,12 +413,16 @@ struct simulated_space final : ep::memory_space {
     }
     void combine(const ep::kernel& /*work*/, const ep::box_pair& boxes) const override { copy(boxes); }
     void copy(const ep::box_pair& boxes) const override {
-        smpi_execute_flops(elements_of(boxes.extents) * operations_per_touch);
+        smpi_execute_flops(elements_of(boxes.extents) * simulation.operations_per_touch);
     }
     void fill(const ep::box& /*region*/, void* /*into*/, std::size_t /*element_bytes*/,
               read_function /*read*/) const override {}
+
+private:
+    tally* of_rank_;
+    const ep::memory_space* on_host_;
 };
-const simulated_space space;
+const simulated_space host_memory(nullptr, nullptr);
 
 /// A value that is where it is wanted, and is never looked at.
 struct no_source final : ep::source {
@@ -487,6 +512,7 @@ struct figures {
     double inputs = 0;
     double megabytes = 0;
     double bytes = 0;    ///< sent by all ranks
+    double paged = 0;    ///< to and from storage by the rank with most
     double between = 0;  ///< of these, between the innermost groups
     std::array<char, 300> cuts{};
     std::array<char, 300> failure{};  ///< why there is none of it
@@ -529,13 +555,19 @@ element_kind element_named(const std::string& name) {
 }
 
 figures simulate(const std::string& text, const std::string& name, const element_kind& element, const cluster& on,
-                 bool levels, bool vertices, bool also_serial) {
+                 std::size_t memory_limit, bool levels, bool vertices, bool also_serial) {
     figures made;
+    const bool pages = on.storage_bytes > 0;
     ep::options asked;
     asked.processes = on.ranks;
     asked.machine = levels ? on.levels() : on.constants();
+    asked.memory_limit = memory_limit;
+    asked.paging = pages;
     const experiments::sized_graph graph = experiments::graph_of(text);
     const experiments::outputs recorded = element.record(graph);
+    if (pages) {
+        experiments::put_into_files(recorded, [](const ep::box& /*region*/, void* /*destination*/) {});
+    }
     const auto before = std::chrono::steady_clock::now();
     const ep::plan plan = experiments::planned(graph, name, asked, recorded);
     made.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
@@ -581,17 +613,20 @@ figures simulate(const std::string& text, const std::string& name, const element
     SMPI_app_instance_register("run", nullptr, on.ranks);
     SMPI_init();
     smpi_comm_set_copy_data_callback(no_memory::copy);
-    const auto run = [&](ep::context& world, bool overlap) {
+    const auto run = [&](ep::context& world, const simulated_space& space, bool overlap) {
         PMPI_Barrier(MPI_COMM_WORLD);
         simulation.overlap = overlap;
         simulation.mine() = {};
         simulation.mine().begin = PMPI_Wtime();
-        static_cast<void>(ep::detail::carry_out(plan, world, bound, space));
+        const ep::results made_here =
+            ep::detail::carry_out(plan, world, bound, space, nullptr, true, std::numeric_limits<std::size_t>::max());
         simulation.mine().end = PMPI_Wtime();
         PMPI_Barrier(MPI_COMM_WORLD);
     };
     simulation.element = element.bytes;
     simulation.together = on.groups().empty() ? 0 : on.groups().front().ranks;
+    simulation.operations_per_touch = on.operations_per_touch;
+    simulation.storage_bytes = on.storage_bytes;
     simulation.ranks.resize(static_cast<std::size_t>(on.ranks));
     for (int rank = 0; rank < on.ranks; ++rank) {
         const std::string number = std::to_string(rank);
@@ -601,8 +636,10 @@ figures simulate(const std::string& text, const std::string& name, const element
         actor->start([&, rank] {
             PMPI_Init(nullptr, nullptr);
             {
+                const simulated_space space(&simulation.ranks[static_cast<std::size_t>(rank)],
+                                            pages ? &host_memory : nullptr);
                 ep::context world{MPI_COMM_WORLD};
-                run(world, true);
+                run(world, space, true);
                 if (rank == 0) {
                     made.run = duration();
                     const std::vector<cluster::group> groups = on.groups();
@@ -617,12 +654,18 @@ figures simulate(const std::string& text, const std::string& name, const element
                                       " bytes, " + std::to_string(plan.bytes_sent(of)) +
                                       " by the plan (SMPI miscounts messages of many gigabytes)");
                         }
+                        if (each.paged != static_cast<double>(plan.bytes_paged(of))) {
+                            made.fail("rank " + std::to_string(of) + " paged " + bench::formatted("%.0f", each.paged) +
+                                      " bytes, " + std::to_string(plan.bytes_paged(of)) + " by the plan");
+                        }
+                        made.paged = std::max(made.paged, each.paged);
                         made.operations += each.operations;
                         made.between += each.between;
                         made.exposed += each.waited / made.run / on.ranks;
                         const double own_link = on.ranks_per_node == 1 ? on.link_bytes : on.node_bytes;
-                        made.limit = std::max({made.limit, each.operations / on.flops,
-                                               each.sent * (levels ? 1 / own_link : asked.machine.seconds_per_byte)});
+                        made.limit =
+                            std::max({made.limit, each.operations / on.flops, pages ? each.paged / on.storage_bytes : 0,
+                                      each.sent * (levels ? 1 / own_link : asked.machine.seconds_per_byte)});
                     }
                 }
                 if (rank == 0 && levels && made.between != static_cast<double>(plan.bytes_between(0))) {
@@ -630,7 +673,7 @@ figures simulate(const std::string& text, const std::string& name, const element
                               std::to_string(plan.bytes_between(0)) + " by the plan");
                 }
                 if (also_serial || on.exposed > 0) {
-                    run(world, false);
+                    run(world, space, false);
                 }
                 if (rank == 0) {
                     made.serial = duration();
@@ -650,7 +693,7 @@ std::string milliseconds(double seconds) {
 }
 
 void print(const std::vector<std::string>& cells) {
-    constexpr int widths[] = {-22, -16, 5, 9, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
+    constexpr int widths[] = {-22, -16, 5, 9, 9, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
     std::string line;
     for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string blanks(
@@ -667,6 +710,7 @@ int run(int argc, char** argv) {
     std::string described = "nodes=64,ranks=1,gbit=100,us=2,tflops=1";
     std::string ranks;
     element_kind element = element_named("double");
+    std::size_t memory_limit = 0;
     bool vertices = false, check = false, json = false, levels = true;
     const auto either = [](bool& set, std::string chosen, std::string other) {
         return [&set, chosen, other](const std::string& value) {
@@ -686,17 +730,25 @@ int run(int argc, char** argv) {
                           }},
                          {"--ranks", [&](const std::string& value) { ranks = value; }},
                          {"--element", [&](const std::string& value) { element = element_named(value); }},
+                         {"--memory",
+                          [&](const std::string& value) {
+                              memory_limit =
+                                  std::size_t{1'000'000} * static_cast<std::size_t>(bench::whole_number(value, 1));
+                          }},
                          {"--model", either(levels, "levels", "one")},
                          {"--vertices", either(vertices, "yes", "no")},
                          {"--check", either(check, "yes", "no")},
                          {"--json", either(json, "yes", "no")}});
     cluster on = cluster_of(described);
+    if (on.storage_bytes > 0 && memory_limit == 0) {
+        throw ep::error("the cluster has storage_gbit, and --memory is not given");
+    }
     const int all = on.nodes * on.ranks_per_node;
     ranks = ranks.empty() ? "4,16,64" : ranks == "all" ? std::to_string(all) : ranks;
     if (!json) {
         std::cout << "cluster " << described << '\n';
-        print({"graph", "plan", "p", "between", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap",
-               "held MB", "inputs", "planning", "MB"});
+        print({"graph", "plan", "p", "between", "paged", "run ms", "efficiency", "/model", "/limit", "exposed",
+               "no overlap", "held MB", "inputs", "planning", "MB"});
     }
     bool good = true;
     for (const std::string& text : bench::separated(graphs)) {
@@ -708,7 +760,7 @@ int run(int argc, char** argv) {
             for (const std::string& plan : bench::separated(plans)) {
                 const auto child = bench::in_child({}, [&] {
                     try {
-                        return simulate(text, plan, element, on, levels, vertices, !json);
+                        return simulate(text, plan, element, on, memory_limit, levels, vertices, !json);
                     } catch (const std::exception& failure) {
                         figures none;
                         none.fail(failure.what());
@@ -728,6 +780,7 @@ int run(int argc, char** argv) {
                                                      {"model", made.model},
                                                      {"bytes", made.bytes},
                                                      {"between", made.between},
+                                                     {"paged", made.paged},
                                                      {"limit", made.limit},
                                                      {"efficiency", efficiency},
                                                      {"exposed", made.exposed},
@@ -746,7 +799,8 @@ int run(int argc, char** argv) {
                 const double beside_model = made.run / made.model;
                 good = good && (!check || (made.run <= 1.1 * made.limit && std::abs(beside_model - 1) <= 0.15 &&
                                            made.run <= made.serial));
-                print({text, plan, number, bench::formatted("%.1f", made.between / 1e6), milliseconds(made.run),
+                print({text, plan, number, bench::formatted("%.1f", made.between / 1e6),
+                       bench::formatted("%.1f", made.paged / 1e6), milliseconds(made.run),
                        bench::formatted("%.3f", efficiency), bench::formatted("%.3f", beside_model),
                        bench::formatted("%.3f", made.run / made.limit), bench::formatted("%.1f %%", 100 * made.exposed),
                        milliseconds(made.serial), bench::formatted("%.1f", made.held / 1e6),

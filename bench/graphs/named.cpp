@@ -190,6 +190,21 @@ ep::plan planned(const sized_graph& graph, const std::string& name, ep::options 
     throw ep::error("the plan '" + name + "' is none of " + names);
 }
 
+std::set<const ep::vertex*> put_into_files(const outputs& wanted, const ep::detail::function_source::reader& read) {
+    std::set<const ep::vertex*> known;
+    const std::function<void(const std::shared_ptr<ep::vertex>&)> visit = [&](const std::shared_ptr<ep::vertex>& of) {
+        if (!known.insert(of.get()).second) {
+            return;
+        }
+        if (of->is_input() && (of->origin == nullptr || of->origin->kind() == ep::source_kind::placeholder)) {
+            of->origin = std::make_shared<ep::detail::function_source>("weights", read, "", read);
+        }
+        std::ranges::for_each(of->operands, visit);
+    };
+    std::ranges::for_each(wanted, visit);
+    return known;
+}
+
 std::string cuts_text(const ep::plan& plan) {
     std::map<std::string, double> points;
     double all = 0;

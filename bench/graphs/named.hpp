@@ -4,6 +4,7 @@
 
 #include "inputs.hpp"
 
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,9 @@ sized_graph graph_of(const std::string& text);
 /// @throws error for other graphs of halves
 template <class T>
 outputs record(const sized_graph& asked);
+
+/// Makes the placeholders of a graph lie in files, whose elements `read` reads. Returns all vertices.
+std::set<const ep::vertex*> put_into_files(const outputs& wanted, const ep::detail::function_source::reader& read);
 
 /// A decomposition by hand.
 struct rival {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -106,6 +107,32 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     return best;
 }
 
+/// Gives what einsums read from files its price. False where nothing of it has one.
+EINPARALLEL_SELDOM bool price_reading(const einsum_graph& graph, const options& asked,
+                                      std::vector<vertex_cuts>& may_be) {
+    bool any = false;
+    for (std::size_t number = 0; number < may_be.size() && asked.objective == objective::time; ++number) {
+        const vertex& einsum = *graph.vertices[number];
+        const auto price = [&](const std::shared_ptr<vertex>& read) {
+            const bool is_in_file = read->is_input() && read->origin != nullptr && read->origin->is_in_file();
+            any = any || is_in_file;
+            return is_in_file ? asked.machine.seconds_per_stored_byte : 0;
+        };
+        may_be[number].reading = list_of(einsum.operands, price);
+    }
+    return any;
+}
+
+/// True where one reading of all files takes longer than the arithmetic.
+EINPARALLEL_SELDOM bool reads_longer_than_it_computes(const einsum_graph& graph, const options& asked) {
+    const double operations = sum_in(graph.vertices, 0.0, [](const std::shared_ptr<vertex>& each) {
+        return each->is_input() ? 0 : product_in(each->extents, each->work->operations_per_point(), [](index extent) {
+            return double(extent);
+        });
+    });
+    return bytes_of_files(graph) * asked.machine.seconds_per_stored_byte > operations * asked.machine.seconds_per_flop;
+}
+
 /// Raises the prices of the partition vectors in a plan by what its pages cost: those of vertices that may be cut
 /// alike, as much as pages cost one of them. False where nothing is dearer than before.
 EINPARALLEL_SELDOM bool raise_prices(std::vector<vertex_cuts>& may_be, const limited_plan& paged) {
@@ -118,7 +145,7 @@ EINPARALLEL_SELDOM bool raise_prices(std::vector<vertex_cuts>& may_be, const lim
     const auto moved = double(sum_in(paged.paged, std::size_t{0}, std::identity()));
     const bool counts_bytes = made.asked().objective == objective::bytes;
     const double all = counts_bytes ? double(made.paging().bytes) : made.paging().seconds;
-    if (!(moved > 0 && all > 0) || made.asked().objective == objective::paper) {
+    if (!(moved > 0 && all > 0) || made.paging().bytes == 0 || made.asked().objective == objective::paper) {
         return false;
     }
     std::vector<priced_vertices> found;
@@ -166,16 +193,20 @@ EINPARALLEL_SELDOM bool is_better(const limited_plan& a, const limited_plan& b) 
 }
 
 /// The cheapest plan found that keeps to the memory limit, where tensors may wait in storage. The plan without a limit
-/// pages what does not fit, and reads its inputs in files ahead of their use. Cuts whose tensors then wait get dearer
-/// by that, and the search is done again, a few times. The best of these plans is tried in an order that pages less.
-/// Plans that keep to the limit with less to page, or nothing, are found as without pages, with a part of the effort.
+/// pages what does not fit, and reads its inputs in files ahead of their use. Where that costs something, the search is
+/// done again with a price of reading, and then, a few times, with prices of cuts whose tensors wait. The best of these
+/// plans is tried in an order that pages less. Plans that keep to the limit with less to page, or nothing, are found as
+/// without pages, with a part of the effort.
 EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const options& asked, paged_tensors which) {
     options other = asked;
     other.memory_limit = 0;
-    searched_graph searched(graph, other);
+    std::vector<vertex_cuts> prices = cuts_of_graph(graph, other);
+    const bool reads_most = which == paged_tensors::all && reads_longer_than_it_computes(graph, asked) &&
+                            price_reading(graph, asked, prices);
+    searched_graph searched(graph, other, prices);
     plan whole = best_plan(graph, other, searched);
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
-    std::optional<double> bound = whole.lower_bound();
+    std::optional<double> bound = reads_most ? std::nullopt : whole.lower_bound();
     limited_plan fitting{whole};
     plan_builder::made_for(fitting.made, asked, bound);
     fitting.held = most_held(fitting.made, ranks);
@@ -204,21 +235,18 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     };
     const double least = whole.objective_cost();
     constexpr double enough = 1.02;
-    const double read_once = bytes_of_files(graph) / whole.processes();
     const auto is_dear = [&] {
-        constexpr double nearly = 1.25;
         const limited_plan& now = found.front();
-        const bool only_reads = now.excess == 0 && now.made.paging().bytes == 0 &&
-                                double(sum_in(now.paged, std::size_t{0}, std::identity())) <= nearly * read_once;
-        return whole.processes() > 1 && !only_reads && (now.excess > 0 || now.made.objective_cost() > enough * least);
+        return whole.processes() > 1 && (now.excess > 0 || now.made.objective_cost() > enough * least);
     };
     constexpr int rounds = 4;
     constexpr std::size_t many_vertices = 2048;
     const int most_failures = graph.vertices.size() < many_vertices ? 3 : 1;
-    std::vector<vertex_cuts> prices = searched.may_be;
     limited_plan last = found.front();
     int failures = 0;
-    for (int round = 0; round < rounds && failures < most_failures && is_dear() && raise_prices(prices, last);
+    for (int round = 0;
+         round < rounds && failures < most_failures && is_dear() &&
+         ((round == 0 && !reads_most && price_reading(graph, asked, prices)) || raise_prices(prices, last));
          ++round) {
         searched_graph again(graph, other, prices);
         plan next = best_plan(graph, other, again);
@@ -231,7 +259,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         failures = found.front().made.objective_cost() * enough < before ? 0 : failures + 1;
     }
     paging_order orders(graph, whole, asked.memory_limit);
-    const auto order = orders.best();
+    const auto order = fits ? orders.given() : orders.best();
     if (order != orders.given()) {
         std::vector<std::size_t> old;
         const einsum_graph ordered = orders.graph_of(order, old);
@@ -241,7 +269,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         add(with_pages(plan_builder::build(ordered, other, renumber(searched.may_be), renumber(searched.best.states),
                                            searched.table)));
     }
-    if (is_dear()) {
+    if (!fits && is_dear()) {
         constexpr std::size_t part = 16;
         options quick = asked;
         quick.runs = 1;

@@ -148,9 +148,14 @@ public:
         return task_of(*einsum_, made, may_be_.wanted, asked, table_->on(), seen_.lasting);
     }
 
+    /// What a state costs beside the vertex's own work.
+    EINPARALLEL_INLINE double price_of(const state& made) const {
+        return may_be_.prices.empty() && may_be_.reading.empty() ? 0 : may_be_.price_of(work_of(made, *asked_));
+    }
+
     /// A state that another search has found, perhaps for ranks that are all alike, with what it costs here.
     EINPARALLEL_INLINE state priced(state found) {
-        found.cost = has_levels() ? cost_of(found) : found.cost + may_be_.price_of(found.ranks);
+        found.cost = has_levels() ? cost_of(found) : found.cost + price_of(found);
         if (has_levels() && found.feed.slices == 0) {
             put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
         }
@@ -330,7 +335,7 @@ private:
 
     EINPARALLEL_INLINE double cost_of(const state& made) const {
         const task work = work_of(made, *asked_);
-        return may_be_.price_of(made.ranks) +
+        return may_be_.price_of(work) +
                (asked_->objective == objective::bytes
                     ? bytes_between(work, table_->on(), asked_->level, seen_.lasting, looked_through)
                     : task_seconds(work, einsum_->work->operations_per_point(), table_->on(), seen_.lasting));

@@ -76,14 +76,21 @@ struct vertex_cuts {
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
     std::vector<priced_cut> prices{};
+    std::vector<double> reading{};  ///< by operand: the cost of each byte that a rank reads; empty: none costs anything
 
-    /// The price of a mesh; 0 for most.
-    [[nodiscard]] double price_of(const mesh& ranks) const {
+    /// What a task costs beside its own work, because of tensors in storage; 0 for most.
+    [[nodiscard]] double price_of(const task& work) const {
         const auto found = find_if_in(prices, [&](const priced_cut& each) {
             label_id label = 0;
-            return all_in(each.parts, [&](int parts) { return ranks.parts(label++) == parts; });
+            return all_in(each.parts, [&](int parts) { return work.ranks.parts(label++) == parts; });
         });
-        return found == prices.end() ? 0 : found->cost;
+        double price = found == prices.end() ? 0 : found->cost;
+        for (std::size_t operand = 0; operand < reading.size(); ++operand) {
+            price += reading[operand] == 0 ? 0
+                                           : reading[operand] * double(work.operands[operand].held_by(0).size()) *
+                                                 double(work.operand_bytes[operand]);
+        }
+        return price;
     }
     /// True where numbers of ranks compete that no family lists in its `products`.
     [[nodiscard]] bool has_others() const { return any_in(families, &partition_family::any_from); }

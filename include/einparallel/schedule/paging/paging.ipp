@@ -285,14 +285,15 @@ EINPARALLEL_INLINE void split_messages(program& of_rank, std::size_t limit) {
 EINPARALLEL_INLINE std::vector<std::size_t> shape_of(const program& of_rank) {
     std::vector<std::size_t> made;
     const auto add = [&](auto... values) { made.insert(made.end(), {std::size_t(values)...}); };
-    std::map<std::vector<index>, std::size_t> numbers;  // of the regions of buffers, as they appear
+    std::vector<std::vector<box>> regions(of_rank.buffers.size());  // of each buffer, as they appear
     const auto add_region = [&](buffer_id buffer, const box& region) {
-        std::vector<index> ends{buffer};
-        for (const interval& side : region.sides) {
-            add(side.size());
-            ends.insert(ends.end(), {side.begin, side.end});
+        std::vector<box>& met = regions[std::size_t(buffer)];
+        const auto known = find_in(met, region);
+        for_each_in(region.sides, [&](const interval& side) { add(side.size()); });
+        add(buffer, known - met.begin());
+        if (known == met.end()) {
+            met.push_back(region);
         }
-        add(buffer, numbers.try_emplace(std::move(ends), numbers.size()).first->second);
     };
     for (const buffer& each : of_rank.buffers) {
         add(each.element_bytes, each.lender, each.lender_offset, each.joins.size(), each.tensor);
