@@ -6,8 +6,12 @@
 
 #include <einparallel/io/npy.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <complex>
 #include <cstdint>
@@ -262,6 +266,44 @@ TEST_CASE("threads read one file at once") {
         thread.join();
     }
     CHECK(wrong == 0);
+}
+
+/// Bytes of a file that the system holds in its cache.
+std::size_t bytes_in_cache(const std::string& path) {
+    const int opened = ::open(path.c_str(), O_RDONLY);
+    struct stat found {};
+    ::fstat(opened, &found);
+    const auto bytes = static_cast<std::size_t>(found.st_size);
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, opened, 0);
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> pages((bytes + page - 1) / page);
+    ::mincore(mapped, bytes, pages.data());
+    ::munmap(mapped, bytes);
+    ::close(opened);
+    return page * static_cast<std::size_t>(
+                      std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return (each & 1U) != 0; }));
+}
+
+TEST_CASE("elements that are not wanted again do not stay in the system's cache, wherever they begin") {
+    const temporary_file file("dropped");
+    const std::vector<ep::index> bounds = {12'000'001};
+    file.write(by_hand<float>(bounds, false));
+    const ep::npy_file npy(file.path);
+    const int opened = ::open(file.path.c_str(), O_RDONLY);
+    ::fdatasync(opened);
+    ::posix_fadvise(opened, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(opened);
+    if (bytes_in_cache(file.path) > 0) {
+        MESSAGE("this file system keeps files in memory");
+        return;
+    }
+    std::vector<float> part(345'679);
+    for (int round = 0; round < 2; ++round) {
+        for (ep::index begin = 0; begin < bounds[0]; begin += ep::index(part.size())) {
+            npy.read_box(ep::box{{{begin, std::min(begin + ep::index(part.size()), bounds[0])}}}, part.data(), true);
+        }
+        CHECK(bytes_in_cache(file.path) <= std::size_t{4} << 20U);
+    }
 }
 
 TEST_CASE("what write_npy wrote is read again, byte for byte as NumPy writes it") {

@@ -75,7 +75,12 @@ public:
 #if defined(__linux__) && defined(_GNU_SOURCE)
         static_cast<void>(::sync_file_range(descriptor_, off64_t(offset), off64_t(bytes), SYNC_FILE_RANGE_WRITE));
 #endif
-        static_cast<void>(::posix_fadvise(descriptor_, off_t(offset), off_t(bytes), POSIX_FADV_DONTNEED));
+        // The cache holds stretches of up to 2 MiB that begin at multiples of their length, and drops only whole ones:
+        // also that in which the bytes begin. The one in which they end may have been read ahead.
+        constexpr std::uint64_t stretch = std::uint64_t{2} << 20;
+        const std::uint64_t begin = offset / stretch * stretch;
+        static_cast<void>(
+            ::posix_fadvise(descriptor_, off_t(begin), off_t(offset + bytes - begin), POSIX_FADV_DONTNEED));
     }
 
 protected:
