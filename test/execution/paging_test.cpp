@@ -37,6 +37,30 @@ double small(ep::index row, ep::index column) {
     return static_cast<double>((7 * row + 3 * column) % 5 - 2);
 }
 
+/// Every rank's moves are in the trace, one after the other, with the plan's bytes.
+void check_trace(const ep::trace& seen, const ep::plan& plan) {
+    std::vector<std::size_t> moved(static_cast<std::size_t>(plan.processes()));
+    std::vector<double> last(moved.size(), 0);
+    bool in_order = true;
+    for (const ep::trace_span& each : seen.spans()) {
+        if (each.what == ep::activity::load || each.what == ep::activity::evict) {
+            const auto rank = static_cast<std::size_t>(each.rank);
+            moved[rank] += static_cast<std::size_t>(each.bytes);
+            in_order = in_order && last[rank] <= each.begin && each.begin <= each.end;
+            last[rank] = each.end;
+        }
+    }
+    CHECK(in_order);
+    std::size_t all = 0;
+    for (int rank = 0; rank < plan.processes(); ++rank) {
+        CHECK(moved[static_cast<std::size_t>(rank)] == plan.bytes_paged(rank));
+        all += plan.bytes_paged(rank);
+    }
+    const bool says =
+        seen.summary().find("storage ") != std::string::npos && seen.to_json().find("\"storage\"") != std::string::npos;
+    CHECK(says == (all > 0));
+}
+
 /// Runs a graph under limits from what fits downwards, and compares with the run without a limit. Returns the number of
 /// plans that paged.
 template <class... Outputs>
@@ -58,12 +82,14 @@ int check_limits(ep::context& world, const std::string& folder, const std::vecto
         std::vector<ep::binding> all = bound;
         all.push_back(ep::scratch(folder));
         const ep::results found = ep::execute(plan, world, all);
-        const ep::results again = ep::execute(plan, world, all);
+        ep::trace seen;
+        const ep::results again = ep::detail::carry_out(plan, world, all, ep::detail::the_host, &seen);
         INFO(percent << " % of " << most << " bytes\n" << plan);
         CHECK(most_of(plan) <= asked.memory_limit);
         CHECK(found.bytes_paged() == plan.bytes_paged(world.rank()));
         CHECK(again.bytes_paged() == plan.bytes_paged(world.rank()));
         CHECK(found.bytes_sent() == plan.bytes_sent(world.rank()));
+        check_trace(seen, plan);
         paged += plan.paging().which != ep::paged_tensors::none ? 1 : 0;
         const auto is_same = [&](const auto& output) {
             const auto one = expected.get(output).allgather();

@@ -22,8 +22,22 @@ namespace einparallel {
 /// arrived. `wait`: its work is done, and it waits for messages. `agree`: from when a rank is ready until all ranks
 /// begin, and from its last step until all ranks are done. In a run on devices, the times of work are those of the
 /// device; `copy_out` and `copy_in` copy elements to the host and from the host; `wait` is the part of a transfer in
-/// which the device had no work.
-enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
+/// which the device had no work. `load` and `evict`: a move from storage or to it (options.paging). `wait_storage`: a
+/// rank's work is done, and it waits for such a move.
+enum class activity : std::int64_t {
+    contract,
+    combine,
+    copy,
+    read,
+    transfer,
+    wait,
+    agree,
+    copy_out,
+    copy_in,
+    load,
+    evict,
+    wait_storage
+};
 
 /// One activity of a rank, as a trace shows it. Times are in seconds since the ranks agreed to start.
 struct trace_span {
@@ -32,7 +46,7 @@ struct trace_span {
     std::int64_t rank = 0;               ///< rank that did it
     activity what = activity::contract;  ///< what was done
     std::int64_t vertex = 0;             ///< vertex that it was done for, in plan.vertices()
-    std::int64_t bytes = 0;              ///< for transfers bytes handed to MPI; for copies out and in bytes copied
+    std::int64_t bytes = 0;              ///< for transfers bytes handed to MPI; for copies and moves bytes moved
     std::int64_t received = 0;           ///< for transfers bytes received from MPI
 };
 

@@ -12,6 +12,8 @@
 #include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/page_thread.hpp>
 #include <einparallel/run/program_buffers.ipp>
+#include <einparallel/run/side_thread.hpp>
+#include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -85,6 +88,16 @@ public:
         moved_ = 0;
     }
 
+    /// Makes the next run note its moves for a trace, or none where `seen` is null.
+    EINPARALLEL_SELDOM void watch(trace* seen) {
+        seen_ = seen;
+        spans_.clear();
+        if (seen != nullptr) {
+            spans_.reserve(moves_);
+            zero_ = side_seconds() - seen->now();
+        }
+    }
+
     /// Begins the moves of a step. `starts`: the first byte of each buffer. Moves that need the application's code, and
     /// those of elements in memory, are done when the call returns.
     EINPARALLEL_SELDOM void begin(const program& of_rank, const step& now, const memory_space& space,
@@ -97,15 +110,21 @@ public:
             const source* const from = stored.input == stored_tensor::no_vertex ? nullptr : sources[stored.input];
             if (!goes_by_thread(of_rank, each)) {
                 if (!is_borrowed(each.buffer)) {
+                    const timed_span reading(seen_, activity::read, stored.input);
                     copy_source(space, *from, holder.region, memory, holder.element_bytes);
                 }
                 continue;
             }
             moved_ += holder.bytes();
+            if (seen_ != nullptr) {
+                const std::size_t of = stored.tensor < of_rank.vertices.size() ? stored.tensor : now.vertex;
+                spans_.push_back({0, 0, 0, each.evicts ? activity::evict : activity::load, std::int64_t(of),
+                                  std::int64_t(holder.bytes())});
+            }
             const stored_place& put = places_[each.stored];
             const work_token before = space.given();
             if (std::byte* const on_host = put.on_host.data(); on_host != nullptr) {
-                thread_->give([&space, &stored, &holder, memory, on_host, before, evicts = each.evicts] {
+                give([&space, &stored, &holder, memory, on_host, before, evicts = each.evicts] {
                     space.finish(before);
                     const laid_block there = lay_out({stored.region, stored.element_bytes}, holder.region);
                     move_page(space, holder, memory, there.in(on_host), there.strides, evicts);
@@ -114,10 +133,10 @@ public:
             }
             const pass_function pass = passing(stored, put, from, each.evicts);
             if (space.is_host()) {
-                thread_->give([pass, &holder, memory] { pass(holder.region, memory); });
+                give([pass, &holder, memory] { pass(holder.region, memory); });
                 continue;
             }
-            thread_->give([this, pass, &space, &holder, memory, before, evicts = each.evicts] {
+            give([this, pass, &space, &holder, memory, before, evicts = each.evicts] {
                 space.finish(before);
                 pass_through(space, holder, memory, evicts, pass);
             });
@@ -136,6 +155,12 @@ public:
     EINPARALLEL_SELDOM void close() noexcept {
         thread_.reset();
         file_.reset();
+        for (const trace_span& each : spans_) {
+            if (each.end > 0) {
+                seen_->add(each);
+            }
+        }
+        watch(nullptr);
     }
 
     /// Bytes moved to and from storage since open().
@@ -166,6 +191,19 @@ private:
 
     static bool goes_by_thread(const program& of_rank, const page_move& moved) {
         return of_rank.stored[moved.stored].is_in_file;
+    }
+
+    /// Gives the thread a move, whose span is the last one.
+    EINPARALLEL_SELDOM void give(page_thread::task_function task) {
+        if (seen_ == nullptr) {
+            thread_->give(std::move(task));
+            return;
+        }
+        thread_->give([task = std::move(task), span = &spans_.back(), zero = zero_] {
+            span->begin = side_seconds() - zero;
+            task();
+            span->end = side_seconds() - zero;
+        });
     }
 
     /// Copies a buffer, or a slab of one, to memory of the host or from there.
@@ -200,6 +238,9 @@ private:
     std::size_t moved_ = 0;
     std::vector<const array_in_file*> outputs_;  ///< by output
     memory_block through_;
+    trace* seen_ = nullptr;          ///< of the run
+    std::vector<trace_span> spans_;  ///< of its moves; those that are not done end at 0
+    double zero_ = 0;                ///< side_seconds() when the trace's time is 0
     std::unique_ptr<scratch_file> file_;
     std::unique_ptr<page_thread> thread_;
 };

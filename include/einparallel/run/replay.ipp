@@ -35,7 +35,8 @@ public:
         : program_memory(std::move(moves), std::move(tensors)),
           staging_(staging),
           pages_(of_rank()),
-          most_spans_(sum_in(of_rank().steps, std::size_t{0}, [](const step& each) { return each.work.size() + 3; })),
+          most_spans_(sum_in(of_rank().steps, std::size_t{0},
+                             [](const step& each) { return each.work.size() + each.pages.size() + 3; })),
           einsums_(count_in_order(of_rank().vertices.size())) {}
 
     /// The moves to and from storage.
@@ -106,6 +107,7 @@ public:
         keep(again && is_kept());
         settle(scratch);
         ranks.begin(watch, messages_, starts());
+        pages_.watch(watch.seen);
         std::size_t current = no_vertex;
         std::size_t position = std::size_t(-1);
         for (step& each : of_rank().steps) {
@@ -136,7 +138,7 @@ public:
             }
             attempt(current, [&] { ranks.complete(); });
             if (failure.empty() && pages_.must_wait(position)) {
-                const timed_span waiting(watch.seen, activity::wait, each.vertex);
+                const timed_span waiting(watch.seen, activity::wait_storage, each.vertex);
                 attempt(each.vertex, [&] { pages_.end(position); });
             }
         }

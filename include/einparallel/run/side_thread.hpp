@@ -15,6 +15,7 @@
 #else
 #include <signal.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <system_error>
 #include <thread>
@@ -23,6 +24,11 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 #if defined(SMPI_H)
+
+/// Seconds since some moment, on the clock of a run.
+EINPARALLEL_INLINE double side_seconds() {
+    return simgrid::s4u::Engine::get_clock();
+}
 
 /// Lets one thread at a time be inside. Who is inside can wait until another one, inside, has changed something.
 class monitor : private not_copied {
@@ -52,6 +58,11 @@ private:
 };
 
 #else
+
+/// Seconds since some moment, on the clock of a run.
+EINPARALLEL_INLINE double side_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Lets one thread at a time be inside. Who is inside can wait until another one, inside, has changed something.
 class monitor : private not_copied {

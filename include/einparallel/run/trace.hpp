@@ -28,16 +28,17 @@ public:
     /// The spans in order of ranks. Where the run threw, only the spans of this rank.
     [[nodiscard]] const std::vector<trace_span>& spans() const { return spans_; }
 
-    /// The spans in Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting, and for
-    /// runs on devices also copies out and copies in.
+    /// The spans in Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting; for runs
+    /// on devices also copies out and copies in, for plans that page also storage.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
 
     /// The duration of the run, and means over the ranks: arithmetic, and the ratio of the largest arithmetic of a rank
     /// to the mean (imbalance); reading of inputs; transfers, and the fraction of them that no rank waited for
-    /// (hidden); waiting for messages (exposed); agreement after the run and before it; and the rest, if it is more
-    /// than 3 %. Then, for each vertex, means of arithmetic, transfers and waiting, and the bytes that the plan
-    /// predicted and the run counted. At the end, where ranks lie otherwise on nodes than on the machine of the plan:
-    /// that they do, so that plan::bytes_between is not what this run sent between nodes.
+    /// (hidden); the same of moves to and from storage, if there are any; waiting for both (exposed); agreement after
+    /// the run and before it; and the rest, if it is more than 3 %. Then, for each vertex, means of arithmetic,
+    /// transfers and waiting, and the bytes that the plan predicted and the run counted. At the end, where ranks lie
+    /// otherwise on nodes than on the machine of the plan: that they do, so that plan::bytes_between is not what this
+    /// run sent between nodes.
     EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
 
     // For the executor.

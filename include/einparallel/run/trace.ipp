@@ -16,6 +16,12 @@
 
 namespace einparallel {
 
+namespace EINPARALLEL_DETAIL {
+
+inline constexpr std::size_t activities = std::size_t(activity::wait_storage) + 1;
+
+}  // namespace EINPARALLEL_DETAIL
+
 EINPARALLEL_SELDOM void trace::prepare(const plan& of, int rank, std::size_t spans) {
     rank_ = rank;
     lies_as_planned_ = true;
@@ -78,11 +84,16 @@ EINPARALLEL_SELDOM void trace::add_watched(const std::vector<trace_span>& watche
 }
 
 EINPARALLEL_SELDOM std::string trace::to_json() const {
-    constexpr std::array<const char*, 5> lanes{"arithmetic", "transfer", "waiting", "copies out", "copies in"};
-    constexpr std::array<std::size_t, 9> lane_of{0, 0, 0, 0, 1, 2, 2, 3, 4};  // by activity
-    constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
-                                                  " wait", "",         " copy out", " copy in"};
-    const bool has_copies = detail::any_in(spans_, [](const trace_span& each) { return each.what > activity::agree; });
+    constexpr std::array<const char*, 6> lanes{"arithmetic", "transfer",  "waiting",
+                                               "copies out", "copies in", "storage"};
+    constexpr std::array<std::size_t, detail::activities> lane_of{0, 0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 2};
+    constexpr std::array<const char*, detail::activities> suffixes{
+        "", " combine",  " copy",    " read", " transfer", " wait",
+        "", " copy out", " copy in", " load", " evict",    " wait for storage"};
+    std::array<bool, lanes.size()> is_used{true, true, true};
+    for (const trace_span& each : spans_) {
+        is_used[lane_of[std::size_t(each.what)]] = true;
+    }
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {
@@ -98,8 +109,10 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
     for (const trace_span& each : spans_) {
         for (; named < each.rank; ++named) {
             call_it("process_name", named + 1, 0, "rank " + std::to_string(named + 1));
-            for (std::size_t lane = 0; lane < (has_copies ? lanes.size() : 3); ++lane) {
-                call_it("thread_name", named + 1, lane, lanes[lane]);
+            for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+                if (is_used[lane]) {
+                    call_it("thread_name", named + 1, lane, lanes[lane]);
+                }
             }
         }
         const auto kind = std::size_t(each.what);
@@ -108,7 +121,7 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
         json.member("ts", 1e6 * (each.begin - zero)).member("dur", 1e6 * (each.end - each.begin));
         if (each.what == activity::transfer) {
             json.key("args").open('{').member("bytes", each.bytes).member("received", each.received).close('}');
-        } else if (each.what > activity::agree) {
+        } else if (each.what > activity::agree && each.what != activity::wait_storage) {
             json.key("args").open('{').member("bytes", each.bytes).close('}');
         }
         json.close('}');
@@ -122,10 +135,12 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
 
 EINPARALLEL_SELDOM std::string trace::summary() const {
     struct sums {
-        std::array<double, 9> seconds{};  // by activity
+        std::array<double, detail::activities> seconds{};  // by activity
         double bytes = 0;
 
         double of(activity what) const { return seconds[std::size_t(what)]; }
+        double storage() const { return of(activity::load) + of(activity::evict); }
+        double wait() const { return of(activity::wait) + of(activity::wait_storage); }
         double arithmetic() const { return of(activity::contract) + of(activity::combine) + of(activity::copy); }
     };
     std::vector<sums> ranks;
@@ -152,19 +167,26 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
     const auto mean = [&](double sum) { return detail::duration_text(sum / size); };
     const double arithmetic = all.arithmetic();
     const double transfer = all.of(activity::transfer);
-    const double wait = all.of(activity::wait);
     double most = 0;
     detail::for_each_in(ranks, [&](const sums& each) { most = std::max(most, each.arithmetic()); });
-    const double hidden = transfer > 0 ? 100 * std::max(0.0, 1 - wait / transfer) : 100;
+    const auto hidden = [](double wait, double moved) {
+        return detail::three_digits(moved > 0 ? 100 * std::max(0.0, 1 - wait / moved) : 100) + "% hidden; ";
+    };
     std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
                        " ranks: arithmetic " + mean(arithmetic) + ", imbalance " +
                        detail::three_digits(arithmetic > 0 ? most * size / arithmetic : 1) + "; ";
     if (all.of(activity::read) > 0) {
         text += "reading " + mean(all.of(activity::read)) + "; ";
     }
-    text += "transfers " + mean(transfer) + ", " + detail::three_digits(hidden) + "% hidden; exposed " + mean(wait) +
-            "; agreement " + mean(all.of(activity::agree)) + ", and " + mean(before) + " before";
-    const double rest = end - (arithmetic + all.of(activity::read) + wait + all.of(activity::agree)) / size;
+    text += "transfers " + mean(transfer) + ", " + hidden(all.of(activity::wait), transfer);
+    if (detail::any_in(spans_, [](const trace_span& each) {
+            return each.what == activity::load || each.what == activity::evict;
+        })) {
+        text += "storage " + mean(all.storage()) + ", " + hidden(all.of(activity::wait_storage), all.storage());
+    }
+    text += "exposed " + mean(all.wait()) + "; agreement " + mean(all.of(activity::agree)) + ", and " + mean(before) +
+            " before";
+    const double rest = end - (arithmetic + all.of(activity::read) + all.wait() + all.of(activity::agree)) / size;
     text += (rest > 0.03 * end ? "; rest " + detail::duration_text(rest) : "") + "\n";
     detail::text_rows rows{{"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"}};
     for (std::size_t number = 0; number < vertices.size(); ++number) {
@@ -172,8 +194,7 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
         const bool is_input = vertices_[number].is_input;
         if (!is_input || each.bytes > 0) {
             rows.push_back({vertices_[number].name, mean(each.arithmetic()), mean(each.of(activity::transfer)),
-                            mean(each.of(activity::wait)),
-                            is_input ? "-" : detail::counted(double(vertices_[number].bytes)),
+                            mean(each.wait()), is_input ? "-" : detail::counted(double(vertices_[number].bytes)),
                             detail::counted(each.bytes)});
         }
     }
