@@ -31,17 +31,17 @@ EINPARALLEL_INLINE bool counts_elements_only(const options& asked) {
 
 /// What a search found for a graph, from which plans for other orders of its vertices are built.
 struct searched_graph {
-    searched_graph(const einsum_graph& graph, const options& asked)
-        : searched_graph(graph, asked, cuts_of_graph(graph, asked)) {}
-    searched_graph(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> cuts)
-        : table(asked.machine, counts_elements_only(asked)),
-          may_be(std::move(cuts)),
-          best(best_placement(graph, asked, may_be, table)) {}
-
     place_table table;
     std::vector<vertex_cuts> may_be;
     placed_graph best;
 };
+
+EINPARALLEL_SELDOM searched_graph search_graph(const einsum_graph& graph, const options& asked,
+                                               std::vector<vertex_cuts> may_be) {
+    searched_graph found{place_table(asked.machine, counts_elements_only(asked)), std::move(may_be), {}};
+    found.best = best_placement(graph, asked, found.may_be, found.table);
+    return found;
+}
 
 /// The best plan found, without checks of memory.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked, searched_graph& found) {
@@ -54,7 +54,7 @@ EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& aske
     return made;
 }
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
-    searched_graph found(graph, asked);
+    searched_graph found = search_graph(graph, asked, cuts_of_graph(graph, asked));
     return best_plan(graph, asked, found);
 }
 
@@ -203,7 +203,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     std::vector<vertex_cuts> prices = cuts_of_graph(graph, other);
     const bool reads_most = which == paged_tensors::all && reads_longer_than_it_computes(graph, asked) &&
                             price_reading(graph, asked, prices);
-    searched_graph searched(graph, other, prices);
+    searched_graph searched = search_graph(graph, other, prices);
     plan whole = best_plan(graph, other, searched);
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
     std::optional<double> bound = reads_most ? std::nullopt : whole.lower_bound();
@@ -217,7 +217,11 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     if (asked.runs > 1) {  // what pages keeps nothing
         other.runs = 1;
         bound.reset();
-        searched = searched_graph(graph, other);
+        const std::vector<vertex_cuts> priced = std::exchange(prices, cuts_of_graph(graph, other));
+        for (std::size_t number = 0; number < prices.size(); ++number) {
+            prices[number].reading = priced[number].reading;
+        }
+        searched = search_graph(graph, other, prices);
         whole = best_plan(graph, other, searched);
     }
     // Ranks do nearly the same, but the first and the last may do more or less: they say how good a plan is.
@@ -248,7 +252,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
          round < rounds && failures < most_failures && is_dear() &&
          ((round == 0 && !reads_most && price_reading(graph, asked, prices)) || raise_prices(prices, last));
          ++round) {
-        searched_graph again(graph, other, prices);
+        searched_graph again = search_graph(graph, other, prices);
         plan next = best_plan(graph, other, again);
         last = with_pages(next);
         const double before = found.front().made.objective_cost();
@@ -286,7 +290,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
                 uncut[number] = only_cuts(*graph.vertices[number], mesh(), uncut[number]);
             }
         }
-        searched_graph alone(graph, other, std::move(uncut));
+        searched_graph alone = search_graph(graph, other, std::move(uncut));
         plan on_one = best_plan(graph, other, alone);
         add(with_pages(std::move(on_one)));
     }

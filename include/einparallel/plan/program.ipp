@@ -156,7 +156,8 @@ EINPARALLEL_SELDOM program plan::program_of(int rank) const {
                                                   .limit = options_.memory_limit,
                                                   .files_outputs = paging_.files_outputs,
                                                   .seconds_per_flop = options_.machine.seconds_per_flop,
-                                                  .seconds_per_byte = options_.machine.seconds_per_stored_byte});
+                                                  .seconds_per_byte = options_.machine.seconds_per_stored_byte,
+                                                  .counts_bytes = options_.objective == objective::bytes});
     }
     return written;
 }

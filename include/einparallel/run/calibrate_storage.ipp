@@ -29,16 +29,14 @@ EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<d
 }
 
 /// Measures storage on all ranks at the same time; a duration is that of the slowest rank.
-class storage_calibration {
+EINPARALLEL_INLINE class storage_calibration {
 public:
     /// @param failure  gets the sentence of the first failure; where it is not empty, nothing is moved any more
-    EINPARALLEL_SELDOM storage_calibration(const communicator& control, std::string& failure)
-        : control_(control), failure_(failure) {}
+    storage_calibration(const communicator& control, std::string& failure) : control_(control), failure_(failure) {}
 
     /// Tensors of a device wait on the host; others in a file in the folder, if one is named.
     /// @param here  memory of the space, whose elements are moved
-    EINPARALLEL_SELDOM void measure(machine& found, const memory_space& space, const memory_block& here,
-                                    const std::string& folder) {
+    void measure(machine& found, const memory_space& space, const memory_block& here, const std::string& folder) {
         const auto set = [](double& constant, double seconds) { constant = seconds > 0 ? seconds : constant; };
         if (!space.is_host()) {
             set(found.seconds_per_host_byte, of_host(space, here));
@@ -50,7 +48,7 @@ public:
 
 private:
     /// Seconds per byte between a device and pinned memory of its host.
-    EINPARALLEL_SELDOM double of_host(const memory_space& space, const memory_block& here) {
+    double of_host(const memory_space& space, const memory_block& here) {
         const std::size_t bytes = here.bytes();
         const std::array extents{index(bytes / sizeof(double))};
         constexpr std::array<index, 1> dense{1};
@@ -66,7 +64,7 @@ private:
     }
 
     /// Seconds per byte to and from a file that the system does not hold in its cache.
-    EINPARALLEL_SELDOM double of_files(const std::string& folder) {
+    double of_files(const std::string& folder) {
         constexpr std::size_t bytes = std::size_t{64} << 20;
         std::optional<scratch_file> file;
         std::vector<std::byte> elements;
@@ -87,13 +85,13 @@ private:
         return seconds / 2 / double(bytes);
     }
 
-    EINPARALLEL_SELDOM void attempt(function_ref<void()> f) {
+    void attempt(function_ref<void()> f) {
         failure_ = failure_.empty() ? failure_of("calibrate: rank " + std::to_string(control_.rank()), f) : failure_;
         agree(control_, failure_);
     }
 
     /// The median time that move(evicts) takes, in both directions together.
-    EINPARALLEL_SELDOM double there_and_back(int rounds, function_ref<void(bool evicts)> move) {
+    double there_and_back(int rounds, function_ref<void(bool evicts)> move) {
         std::vector<double> samples;
         for (int round = 0; round < rounds; ++round) {
             double seconds = 0;

@@ -52,6 +52,11 @@ constexpr std::size_t aligned(std::size_t bytes) {
     return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
+/// The bytes of an arena that a buffer takes.
+inline double bytes_in_arena(const buffer& of) {
+    return double(aligned(of.bytes()));
+}
+
 /// Returns for every buffer the lender that it lies in (buffer::lender, or the lender of that one), or no_buffer.
 /// Extends each lender's lifetime in `alive` over the lifetimes of its borrowers. A buffer with `outside(buffer)` is
 /// neither lender nor borrower.
@@ -78,14 +83,17 @@ struct program_room {
 };
 
 /// Plans the memory of a program. A buffer with `borrowed(buffer)` lies in the application's memory: it gets no offset.
+/// `enough`: a peak of so many bytes will do, and a smaller one is not looked for; 0: the smallest that is found.
 EINPARALLEL_INLINE program_room room_of(
-    const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; });
+    const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; },
+    std::size_t enough = 0);
 
 /// Static offsets for the buffers of a program. Two buffers that are alive in a common step never overlap, but a buffer
 /// with a lender (buffer::lender) lies inside the lender. `outside(buffer)` excludes buffers that the executor keeps
 /// elsewhere, such as results, or inputs used in place; a buffer whose lender is excluded is placed like any other.
-/// Takes time proportional to the number of pairs of buffers that are alive together.
+/// Takes time proportional to the number of pairs of buffers that are alive together. `enough`: as in room_of().
 EINPARALLEL_INLINE arena_plan plan_arena(
-    const program& of_rank, detail::function_ref<bool(buffer_id)> outside = [](buffer_id) { return false; });
+    const program& of_rank, detail::function_ref<bool(buffer_id)> outside = [](buffer_id) { return false; },
+    std::size_t enough = 0);
 
 }  // namespace einparallel

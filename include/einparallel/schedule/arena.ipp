@@ -118,10 +118,12 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 /// buffers alive in one step: no arena can be smaller. The order "largest first" suits buffers of very different sizes.
 /// The order of time suits rings. The third, in order of time with nearly equal sizes made equal, suits rings whose
 /// pieces differ by a slice: there a small piece would leave a gap that is too small for the next large one. Then it
-/// makes up to `attempts` more.
-EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attempts) {
+/// makes up to `attempts` more. An arena of `enough` bytes will do; where none can be so small, there are no attempts.
+EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attempts, std::size_t enough) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
-    const std::size_t aim = *std::max_element(alive.begin(), alive.end());
+    const std::size_t least = *std::max_element(alive.begin(), alive.end());
+    const std::size_t aim = std::max(least, enough);
+    attempts = enough > 0 && least > enough ? 0 : attempts;
     const std::vector<std::size_t> bytes = request.bytes;  // as they are before any is made equal to another
     const auto larger = [&bytes](std::size_t a, std::size_t b) {
         return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
@@ -129,7 +131,7 @@ EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attemp
     sort_range(request.ordered, larger);
     arena_plan best = first_fit(request);
     for (const bool equalise : {false, true}) {
-        if (best.bytes == aim) {
+        if (best.bytes <= aim) {
             break;
         }
         std::size_t largest = 0;
@@ -212,7 +214,8 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     return alive;
 }
 
-EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
+EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside,
+                                         std::size_t enough) {
     const std::size_t count = of_rank.buffers.size();
     detail::arena_request request{lifetimes_of(of_rank), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
     const std::vector<buffer_id> lenders = detail::lend(of_rank, request.alive, outside);
@@ -226,7 +229,7 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
     // A program that pages has little room, and less of it where buffers leave gaps.
     constexpr std::size_t most_laid = 20'000;
     const std::size_t attempts = of_rank.stored.empty() ? 0 : most_laid / (request.ordered.size() + 100);
-    arena_plan planned = detail::lay_well(std::move(request), attempts);
+    arena_plan planned = detail::lay_well(std::move(request), attempts, enough);
     for (std::size_t number = 0; number < count; ++number) {
         if (lenders[number] != no_buffer) {
             planned.offsets[number] =
@@ -238,12 +241,13 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
     return planned;
 }
 
-EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed) {
+EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed,
+                                        std::size_t enough) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     const auto is_elsewhere = [&](buffer_id number) {
         return borrowed(number) || of_rank.is_result(number) || alive[std::size_t(number)].kept;
     };
-    program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0}, plan_arena(of_rank, is_elsewhere)};
+    program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0}};
     for (std::size_t number = 0; number < alive.size(); ++number) {
         const auto buffer = buffer_id(number);
         made.results += of_rank.is_result(buffer) ? of_rank[buffer].bytes() : 0;
@@ -252,6 +256,9 @@ EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function
             made.kept.bytes += detail::aligned(of_rank[buffer].bytes());
         }
     }
+    const std::size_t others = made.results + made.kept.bytes;
+    made.arena =
+        plan_arena(of_rank, is_elsewhere, enough > others ? enough - others : std::min(enough, std::size_t{1}));
     made.by_step = detail::bytes_held(of_rank, alive, is_elsewhere, borrowed);
     return made;
 }

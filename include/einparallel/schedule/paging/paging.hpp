@@ -28,6 +28,7 @@ struct paging_rule {
     double early_share = 1;      ///< of the limit: loads begin early and evictions end late while less is held
     double seconds_per_flop = 0;
     double seconds_per_byte = 0;  ///< to or from storage
+    bool counts_bytes = false;    ///< bytes are minimised, not the seconds that moves take longer than arithmetic
 };
 
 /// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done. A

@@ -50,13 +50,13 @@ EINPARALLEL_INLINE std::vector<buffer_region> movable_regions(const program& of_
 /// Decides which tensors pass through memory in parts: where calls of one vertex use a tensor part by part, and the
 /// steps from one such call to the next one need more memory than there is. It takes the smallest tensors that are
 /// enough.
-class passing_parts {
+EINPARALLEL_INLINE class passing_parts {
 public:
     /// @param room       bytes of memory
     /// @param root_of    the buffer in whose memory a buffer lies; no_buffer for one that takes no memory of this
     /// @param may_page   the buffer's elements may be in storage
-    EINPARALLEL_INLINE passing_parts(const program& of_rank, const std::vector<step>& steps, double room,
-                                     function_ref<buffer_id(buffer_id)> root_of, function_ref<bool(buffer_id)> may_page)
+    passing_parts(const program& of_rank, const std::vector<step>& steps, double room,
+                  function_ref<buffer_id(buffer_id)> root_of, function_ref<bool(buffer_id)> may_page)
         : of_rank_(of_rank), steps_(steps), room_(room), root_of_(root_of), uses_(of_rank.buffers.size()) {
         for (std::size_t at = 0; at < steps.size(); ++at) {
             for (const buffer_region& used : movable_regions(of_rank, steps[at])) {
@@ -69,7 +69,7 @@ public:
     }
 
     /// By step: the buffers of which the step's part is to be moved on its own.
-    EINPARALLEL_INLINE std::vector<std::vector<buffer_id>> by_step() {
+    std::vector<std::vector<buffer_id>> by_step() {
         constexpr std::size_t closely = 32;  // steps
         std::vector<std::pair<std::size_t, std::size_t>> spans;
         for (const std::vector<use>& all : uses_) {
@@ -104,7 +104,7 @@ private:
     };
 
     /// Calls f(use) for each use of a part of a buffer in some steps.
-    EINPARALLEL_INLINE void for_each_use(buffer_id buffer, std::size_t first, std::size_t last, const auto& f) {
+    void for_each_use(buffer_id buffer, std::size_t first, std::size_t last, const auto& f) {
         std::vector<use>& all = uses_[std::size_t(buffer)];
         auto next =
             std::lower_bound(all.begin(), all.end(), first, [](const use& a, std::size_t at) { return a.at < at; });
@@ -114,7 +114,7 @@ private:
     }
 
     /// Lets tensors pass until the steps have room.
-    EINPARALLEL_INLINE void make_fit(std::size_t first, std::size_t last) {
+    void make_fit(std::size_t first, std::size_t last) {
         named_.clear();
         parts_.clear();
         for (std::size_t at = first; at <= last; ++at) {

@@ -12,7 +12,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Chooses the gaps that values pass in storage.
-class residency_search {
+EINPARALLEL_INLINE class residency_search {
 public:
     explicit residency_search(const residency_problem& of) : of_(of) {
         std::size_t values = 0;
@@ -22,7 +22,7 @@ public:
         times_left_.assign(values, 0);
     }
 
-    EINPARALLEL_INLINE residency best(bool quick) {
+    residency best(bool quick) {
         residency best;
         best.cost = best.excess = infinity;
         for (int rule = 0; rule < rules; ++rule) {
@@ -52,7 +52,7 @@ private:
     }
 
     /// How much a rule wants a value to leave in step `now`.
-    EINPARALLEL_INLINE double wish(int rule, std::size_t number, std::size_t now) const {
+    double wish(int rule, std::size_t number, std::size_t now) const {
         const residency_gap& one = gap(number);
         const auto steps = double(one.last - now + 1);
         const double cost = std::max(cost_of(number), 1e-300);
@@ -71,7 +71,7 @@ private:
     }
 
     /// Steps in order: where too much is held, values leave in the order of a rule.
-    EINPARALLEL_INLINE residency swept(int rule) {
+    residency swept(int rule) {
         std::fill(times_left_.begin(), times_left_.end(), 0);
         residency made{std::vector<bool>(of_.gaps.size(), false)};
         std::vector<std::size_t> waiting;
@@ -101,7 +101,7 @@ private:
     }
 
     /// Bytes held by step where these gaps are left.
-    EINPARALLEL_INLINE std::vector<double> held_with(const residency& with) const {
+    std::vector<double> held_with(const residency& with) const {
         std::vector<double> held(of_.taken.size() + 1, 0);
         for (std::size_t number = 0; number < of_.gaps.size(); ++number) {
             if (!with.leaves[number]) {
@@ -117,7 +117,7 @@ private:
     }
 
     /// Keeps what need not leave, the dearest first.
-    EINPARALLEL_INLINE void take_back(residency& with) const {
+    void take_back(residency& with) const {
         std::vector<double> held = held_with(with);
         std::vector<std::size_t> left;
         for (std::size_t number = 0; number < of_.gaps.size(); ++number) {
@@ -140,7 +140,7 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE void settle(residency& with) {
+    void settle(residency& with) {
         std::fill(times_left_.begin(), times_left_.end(), 0);
         with.cost = with.excess = 0;
         for (std::size_t number = 0; number < of_.gaps.size(); ++number) {
@@ -157,7 +157,7 @@ private:
 
     /// Compares all choices, by branch and bound, where few gaps are in dispute: those that pass a step in which not
     /// everything can be held.
-    EINPARALLEL_INLINE void compare_all(residency& best) {
+    void compare_all(residency& best) {
         constexpr std::size_t few = 22;
         residency all{std::vector<bool>(of_.gaps.size(), false)};
         held_ = held_with(all);
@@ -179,7 +179,7 @@ private:
         branch(0, 0, all, best);
     }
 
-    EINPARALLEL_INLINE void branch(std::size_t position, double cost, residency& now, residency& best) {
+    void branch(std::size_t position, double cost, residency& now, residency& best) {
         constexpr std::size_t most_nodes = 40'000;
         if (cost >= best.cost || ++nodes_ > most_nodes) {
             return;

@@ -18,19 +18,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A buffer for a tile: loaded before the first step that names it, evicted after the last one.
-struct tile_page {
-    buffer_id tile = no_buffer;
-    buffer_id of = no_buffer;  ///< the buffer whose elements it has
-    bool loads = false;
-    bool evicts = false;
-};
-
-/// The bytes of the arena that a buffer takes.
-EINPARALLEL_INLINE double bytes_in_arena(const buffer& of) {
-    return double(aligned(of.bytes()));
-}
-
 /// Writes the steps. Buffers of the program are kept; those of tiles are added behind them.
 class tile_writer {
 public:
@@ -200,16 +187,25 @@ private:
         }
     }
 
-    /// Adds a step of messages; where it needs too much, what they carry passes through memory.
+    /// Adds a step of messages; where it needs too much, what they carry passes through memory. A tensor of which one
+    /// message carries much is in memory for all of them.
     EINPARALLEL_INLINE void add_messages(step&& each) {
-        const auto pass = [&](message& moved, bool arrives) {
-            if (may_page(moved.buffer) && 2 * moved.region.size() <= program_[moved.buffer].region.size()) {
-                moved.buffer = pages_[add_page(moved.buffer, moved.region, !arrives, arrives)].tile;
-            }
+        std::vector<buffer_id> stay;
+        const auto visit = [&](const auto& f) {
+            for_each_in(each.receives, [&](message& moved) { f(moved, true); });
+            for_each_in(each.sends, [&](message& moved) { f(moved, false); });
         };
         if (named_bytes(each) > room_) {
-            for_each_in(each.receives, [&](message& moved) { pass(moved, true); });
-            for_each_in(each.sends, [&](message& moved) { pass(moved, false); });
+            visit([&](const message& moved, bool /*arrives*/) {
+                if (!may_page(moved.buffer) || 2 * moved.region.size() > program_[moved.buffer].region.size()) {
+                    stay.push_back(moved.buffer);
+                }
+            });
+            visit([&](message& moved, bool arrives) {
+                if (!found_in(moved.buffer, stay)) {
+                    moved.buffer = pages_[add_page(moved.buffer, moved.region, !arrives, arrives)].tile;
+                }
+            });
         }
         program_.append(std::move(each));
     }

@@ -33,6 +33,14 @@ struct tiled_tensor {
     double beside = 0;       ///< cost that paging it adds elsewhere: it is stored before, or loaded after
 };
 
+/// A buffer for a tile: loaded before the first step that names it, evicted after the last one.
+struct tile_page {
+    buffer_id tile = no_buffer;
+    buffer_id of = no_buffer;  ///< the buffer whose elements it has
+    bool loads = false;
+    bool evicts = false;
+};
+
 /// Tilings by all that they depend on: calls of layers are alike.
 using known_tilings = std::map<std::vector<double>, tiling>;
 

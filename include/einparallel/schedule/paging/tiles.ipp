@@ -14,10 +14,9 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Chooses the tiles of one call.
-class tile_search {
+EINPARALLEL_INLINE class tile_search {
 public:
-    EINPARALLEL_INLINE tile_search(const program& of_rank, const contraction& call,
-                                   function_ref<tiled_tensor(buffer_id)> known)
+    tile_search(const program& of_rank, const contraction& call, function_ref<tiled_tensor(buffer_id)> known)
         : call_(call) {
         const called_vertex& made = of_rank.vertex_of(call);
         const accesses touched = accesses_of(of_rank, action(call), &made.form);
@@ -62,7 +61,7 @@ public:
     }
 
     /// All that the tiles depend on, beside the memory.
-    EINPARALLEL_INLINE std::vector<double> signature() const {
+    std::vector<double> signature() const {
         std::vector<double> made;
         const auto add = [&](auto... values) { made.insert(made.end(), {double(values)...}); };
         for_each_in(labels_, [&](label_id label) { add(label, length(label)); });
@@ -78,7 +77,7 @@ public:
         return made;
     }
 
-    EINPARALLEL_INLINE tiling best(double bytes) {
+    tiling best(double bytes) {
         const best_tilings found = within(bytes);
         std::size_t chosen = 0;
         constexpr double nearly = 1.02;
@@ -125,7 +124,7 @@ private:
     }
 
     /// Bytes of a tile, and what moving it costs. What lies between short runs is read, too (io/box_reader).
-    EINPARALLEL_INLINE std::pair<double, double> tile_of(const tensor& of) const {
+    std::pair<double, double> tile_of(const tensor& of) const {
         double elements = 1;
         double run = 1;
         double apart = 1;  // from the begin of a run to that of the next one
@@ -153,7 +152,7 @@ private:
     using best_tilings = std::array<tiling, shares.size()>;
 
     /// Evaluates the parts in parts_: the best order of loops, for the tensors that are paged.
-    EINPARALLEL_INLINE void evaluate(double bytes, unsigned paged, best_tilings& best) {
+    void evaluate(double bytes, unsigned paged, best_tilings& best) {
         std::array<label_id, most_loops + 8> loops{};
         std::size_t count = 0;
         double tiles_of_all = 1;
@@ -229,7 +228,7 @@ private:
     }
 
     /// Sets of tensors that may be paged, as bits.
-    EINPARALLEL_INLINE std::vector<unsigned> sets() const {
+    std::vector<unsigned> sets() const {
         unsigned all = 0;
         for (std::size_t number = 0; number < std::min<std::size_t>(tensors_.size(), 31); ++number) {
             all |= tensors_[number].known.may_page ? 1U << number : 0;
@@ -250,7 +249,7 @@ private:
         return made;
     }
 
-    EINPARALLEL_INLINE best_tilings within(double bytes) {
+    best_tilings within(double bytes) {
         best_tilings best;
         for_each_in(best, [](tiling& each) { each.cost = infinity; });
         const std::vector<unsigned> paged = sets();
@@ -281,7 +280,7 @@ private:
     }
 
     /// The same with tiles as large as they may be.
-    EINPARALLEL_INLINE tiling coarser(double bytes, tiling best) {
+    tiling coarser(double bytes, tiling best) {
         unsigned set = 0;
         for (std::size_t number = 0; number < best.is_paged.size(); ++number) {
             set |= best.is_paged[number] ? 1U << number : 0;
