@@ -148,14 +148,9 @@ public:
         return task_of(*einsum_, made, may_be_.wanted, asked, table_->on(), seen_.lasting);
     }
 
-    /// What a state costs beside the vertex's own work.
-    EINPARALLEL_INLINE double price_of(const state& made) const {
-        return may_be_.prices.empty() && may_be_.reading.empty() ? 0 : may_be_.price_of(work_of(made, *asked_));
-    }
-
     /// A state that another search has found, perhaps for ranks that are all alike, with what it costs here.
     EINPARALLEL_INLINE state priced(state found) {
-        found.cost = has_levels() ? cost_of(found) : found.cost + price_of(found);
+        found.cost = has_levels() ? cost_of(found) : found.cost + may_be_.price_of(work_of(found, *asked_));
         if (has_levels() && found.feed.slices == 0) {
             put(found, with_sums(einsum_->form, einsum_->extents, found.sums, found.ranks));
         }
