@@ -382,6 +382,40 @@ TEST_CASE("small graphs page hardly more than the best of all ways, and never mo
     CHECK(as_belady >= plans * 9 / 10);
 }
 
+TEST_CASE("where reading takes longest, every rank reads its part of the files, and only once") {
+    int alone = 0;  // plans without the price of reading that leave more than its part to a rank
+    for (const int processes : {2, 3, 4, 8}) {
+        for (const index rows : {8, 48, 512}) {
+            const node hidden = test::einsum("ba,af->bf", {test::input({rows, 96}), test::input({96, 128})});
+            const node made = test::einsum("bf,fc->bc", {hidden, test::input({128, 64})});
+            put_into_files(made);
+            const std::size_t files = 8 * std::size_t(rows * 96 + 96 * 128 + 128 * 64);
+            const double part = 1.05 * double(files) / processes;  // blocks need not be even
+            const options asked{.processes = processes,
+                                .memory_limit = std::size_t{64} << 20U,
+                                .machine = {.seconds_per_stored_byte = 1e-6},
+                                .paging = true};
+            options resident = asked;
+            resident.paging = false;
+            const plan unpriced = decompose_vertices(resident, {made});
+            const plan priced = decompose_vertices(asked, {made});
+            std::size_t moved = 0, most_held = 0;
+            for (int rank = 0; rank < processes; ++rank) {
+                std::size_t held = 0;
+                for (const planned_vertex& each : unpriced.vertices()) {
+                    held += each.is_input() ? 8 * std::size_t(each.resting.held_by(rank).size()) : 0;
+                }
+                most_held = std::max(most_held, held);
+                moved += priced.bytes_paged(rank);
+                CHECK(double(priced.bytes_paged(rank)) <= part);
+            }
+            CHECK(moved == files);
+            alone += double(most_held) > part ? 1 : 0;
+        }
+    }
+    CHECK(alone > 0);
+}
+
 TEST_CASE("programs that page compute what they compute with everything in memory, within their limits") {
     test::random_graphs random(794);  // one of its first programs sends a tensor whole and in parts
     figures seen;

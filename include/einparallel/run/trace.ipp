@@ -94,6 +94,7 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
     for (const trace_span& each : spans_) {
         is_used[lane_of[std::size_t(each.what)]] = true;
     }
+    is_used[3] = is_used[4] = is_used[3] || is_used[4];  // a device has both
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {
