@@ -150,18 +150,21 @@ EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attemp
             best = std::move(other);
         }
     }
-    // The buffer that lies highest is laid first, again and again.
+    // The buffer that lies highest is laid first or, every second time, somewhat earlier; where it was the first, one
+    // that is drawn.
     request.bytes = bytes;
     sort_range(request.ordered, larger);
+    const auto begin = request.ordered.begin();
     arena_plan last = best;
+    std::size_t drawn = 1;
     for (std::size_t attempt = 0; attempt < attempts && best.bytes > aim; ++attempt) {
-        const auto highest = std::find_if(request.ordered.begin(), request.ordered.end(), [&](std::size_t number) {
-            return last.offsets[number] + bytes[number] == last.bytes;
-        });
-        if (highest == request.ordered.end() || highest == request.ordered.begin()) {
-            break;
-        }
-        std::rotate(request.ordered.begin(), highest, highest + 1);
+        drawn = drawn * 6364136223846793005U + 1442695040888963407U;
+        const std::size_t number = (drawn >> 33U) % request.ordered.size();
+        auto moved = std::find_if(begin, request.ordered.end(),
+                                  [&](std::size_t each) { return last.offsets[each] + bytes[each] == last.bytes; });
+        moved = moved == request.ordered.end() || moved == begin ? begin + std::ptrdiff_t(number) : moved;
+        const std::ptrdiff_t to = attempt % 2 == 0 ? 0 : std::ptrdiff_t(number) % (moved - begin + 1);
+        std::rotate(begin + to, moved, moved + 1);
         last = first_fit(request);
         best = last.bytes < best.bytes ? last : best;
     }
