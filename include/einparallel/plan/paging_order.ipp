@@ -67,7 +67,7 @@ public:
         constexpr std::size_t few = 14;
         constexpr int starts = 24;
         for (int start = 0; start < starts && count <= few; ++start) {
-            sequence other = shuffled();
+            sequence other = shuffled(start % 2 == 1);
             loss cost = cost_of(other);
             improve(other, cost);
             if (cost < least) {
@@ -224,23 +224,40 @@ private:
         }
     }
 
-    /// A valid order, drawn from a fixed series.
-    sequence shuffled() {
+    /// A number below `count`, of a fixed series.
+    std::size_t drawn(std::size_t count) {
+        random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+        return std::size_t(random_ >> 33U) % count;
+    }
+
+    /// A valid order, drawn; with `again` some einsums are computed again for their readers.
+    sequence shuffled(bool again) {
         sequence left = given_;
         sequence made;
         std::vector<bool> is_there(graph_.vertices.size(), false);
         while (!left.empty()) {
-            sequence ready = those_in(left, [&](std::size_t number) {
+            const sequence ready = those_in(left, [&](std::size_t number) {
                 return all_in(graph_.inputs[number],
                               [&](std::size_t input) { return graph_.vertices[input]->is_input() || is_there[input]; });
             });
-            random_ = random_ * 6364136223846793005U + 1442695040888963407U;
-            const std::size_t next = ready[std::size_t(random_ >> 33U) % ready.size()];
+            const std::size_t next = ready[drawn(ready.size())];
+            add_with_some(made, next, again);
             is_there[next] = true;
-            made.push_back(next);
             std::erase(left, next);
         }
         return made;
+    }
+
+    /// Adds an einsum to a sequence; with `again` some of those that it reads are computed again before it.
+    void add_with_some(sequence& made, std::size_t number, bool again) {
+        for (const std::size_t input : graph_.inputs[number]) {
+            constexpr std::size_t one_in = 3;
+            if (again && !graph_.vertices[input]->is_input() && !is_result_[input] && made.back() != input &&
+                made.size() < 2 * given_.size() && drawn(one_in) == 0) {
+                add_with_some(made, input, again);
+            }
+        }
+        made.push_back(number);
     }
 
     const einsum_graph& graph_;
