@@ -27,15 +27,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Bytes that a program moves to and from storage beyond one reading of each input that it reads there.
-EINPARALLEL_SELDOM std::size_t bytes_paged_again(const program& of_rank) {
-    const std::size_t inputs = sum_in(of_rank.stored, std::size_t{0}, [](const stored_tensor& each) {
-        return each.input == stored_tensor::no_vertex || !each.is_in_file ? 0 : each.bytes();
-    });
-    const std::size_t all = bytes_paged(of_rank);
-    return all - std::min(all, inputs);
-}
-
 /// Bytes of all inputs that lie in files.
 EINPARALLEL_SELDOM double bytes_of_files(const einsum_graph& graph) {
     return sum_in(graph.vertices, 0.0, [](const std::shared_ptr<vertex>& each) {

@@ -35,7 +35,8 @@ public:
           moves_(moves_of(of.vertices(), of.outputs())),
           buffers_(moves_.copies.size()) {}
 
-    program write() && {
+    /// @param strip  bytes of a strip of a chain (compute_in_strips)
+    program write(std::size_t strip) && {
         for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
             const planned_vertex& each = plan_.vertices()[vertex_];
             if (each.is_input()) {
@@ -61,9 +62,7 @@ public:
                                  origin != nullptr && origin->is_turned()};
         });
         fuse_softmax(written_);
-        constexpr std::size_t strip = std::size_t{16} << 20;  // enough for a device's calls, too
-        const std::size_t limit = plan_.asked().memory_limit;
-        compute_in_strips(written_, limit == 0 ? strip : std::min(strip, limit / 16 + 1));
+        compute_in_strips(written_, strip);
         compute_in_place(written_);
         return std::move(written_);
     }
@@ -146,18 +145,33 @@ private:
 EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     detail::require(rank >= 0 && rank < processes_,
                     {"plan: there is no rank ", rank, " in a plan for ", processes_, " ranks"});
-    program written = detail::program_writer(*this, rank).write();
-    if (options_.memory_limit == 0) {  // the buffers are not necessary, they only save time
+    const auto write = [&](std::size_t strip) { return detail::program_writer(*this, rank).write(strip); };
+    const std::size_t limit = options_.memory_limit;
+    constexpr std::size_t most = std::size_t{16} << 20;  // enough for a device's calls, too
+    const std::size_t strip = limit == 0 ? most : std::min(most, limit / 16 + 1);
+    program written = write(strip);
+    if (limit == 0) {  // the buffers are not necessary, they only save time
         pack_strided(written);
     }
     if (paging_.which != paged_tensors::none) {
-        detail::split_messages(written, options_.memory_limit);
-        detail::page(written, detail::paging_rule{.may_page = paging_.which,
-                                                  .limit = options_.memory_limit,
-                                                  .files_outputs = paging_.files_outputs,
-                                                  .seconds_per_flop = options_.machine.seconds_per_flop,
-                                                  .seconds_per_byte = options_.machine.seconds_per_stored_byte,
-                                                  .counts_bytes = options_.objective == objective::bytes});
+        const auto page = [&](program& of) {
+            detail::split_messages(of, limit);
+            return detail::page(of, detail::paging_rule{.may_page = paging_.which,
+                                                        .limit = limit,
+                                                        .files_outputs = paging_.files_outputs,
+                                                        .seconds_per_flop = options_.machine.seconds_per_flop,
+                                                        .seconds_per_byte = options_.machine.seconds_per_stored_byte,
+                                                        .counts_bytes = options_.objective == objective::bytes});
+        };
+        const std::size_t buffers = written.buffers.size();
+        const detail::paging_loss loss = page(written);
+        const std::size_t wider = std::min(most, limit / 4 + 1);  // where pages make room: inputs are read fewer times
+        if (wider > strip && loss != detail::paging_loss{}) {
+            program other = write(wider);
+            if (other.buffers.size() != buffers && page(other) < loss) {
+                written = std::move(other);
+            }
+        }
     }
     return written;
 }

@@ -31,13 +31,25 @@ struct paging_rule {
     bool counts_bytes = false;    ///< bytes are minimised, not the seconds that moves take longer than arithmetic
 };
 
+/// How much a program that pages lacks: the smaller, the better.
+struct paging_loss {
+    std::size_t excess = 0;  ///< bytes above the limit
+    double exposed = 0;      ///< seconds (exposed_seconds); 0 where bytes are minimised
+    std::size_t moved = 0;   ///< bytes to and from storage, without one reading of each input
+
+    friend auto operator<=>(const paging_loss&, const paging_loss&) = default;
+};
+
 /// Rewrites a program so that it holds at most `rule.limit` bytes (program_room::peak), where that can be done. A
 /// program that holds no more than that already, and reads no file, is left as it is; inputs in files are loaded ahead
 /// of their first use. Calls that need too much at once become calls on tiles, in steps of their own, and the elements
 /// of tiles pass through buffers. A tensor between two uses leaves memory where the limit asks for it. Moves begin as
 /// early, and end as late, as memory allows, so that arithmetic hides them. Messages do not change, so programs of
-/// other ranks need not. A program with steps for a first run only is left as it is.
-EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule);
+/// other ranks need not. A program with steps for a first run only is left as it is. Returns how good it is now.
+EINPARALLEL_INLINE paging_loss page(program& of_rank, const paging_rule& rule);
+
+/// Bytes that a program moves to and from storage beyond one reading of each input that it reads there.
+EINPARALLEL_INLINE std::size_t bytes_paged_again(const program& of_rank);
 
 /// Cuts messages that take much of `limit` bytes into slabs, each in a phase of its own, so that what travels need not
 /// be whole in memory. Both ends of a message see it, so that programs of all ranks still fit together.

@@ -10,20 +10,34 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A program that pages, and how good it is.
+EINPARALLEL_INLINE std::size_t bytes_paged_again(const program& of_rank) {
+    const std::size_t inputs = sum_in(of_rank.stored, std::size_t{0}, [](const stored_tensor& each) {
+        return each.input == stored_tensor::no_vertex || !each.is_in_file ? 0 : each.bytes();
+    });
+    const std::size_t all = bytes_paged(of_rank);
+    return all - std::min(all, inputs);
+}
+
+/// A program, and how good it is.
 struct paged_program {
     program of_rank;
-    std::size_t peak = 0;   ///< bytes that it holds
-    double exposed = 0;     ///< seconds (exposed_seconds)
-    std::size_t moved = 0;  ///< bytes (bytes_paged)
+    paging_loss loss{};
+
+    [[nodiscard]] bool fits() const { return loss.excess == 0; }
 };
+
+/// Notes how good a program is that holds `peak` bytes.
+EINPARALLEL_INLINE void judge(paged_program& of, const paging_rule& rule, std::size_t peak) {
+    of.loss.excess = std::max(peak, rule.limit) - rule.limit;
+    of.loss.exposed = rule.counts_bytes ? 0 : exposed_seconds(of.of_rank, rule.seconds_per_flop, rule.seconds_per_byte);
+    of.loss.moved = bytes_paged_again(of.of_rank);
+}
 
 /// Pages a program as for a `part` of the limit; its moves may use all of it. Buffers leave gaps in the arena, fewer
 /// where less is moved early or late; else there must be fewer bytes.
@@ -31,36 +45,36 @@ EINPARALLEL_INLINE paged_program paged_within(const program& of_rank, const pagi
     paging_rule tighter = rule;
     tighter.limit = std::size_t(part * double(rule.limit));
     const auto nothing = [](buffer_id) { return false; };
-    paged_program best{of_rank, std::size_t(-1)};
+    paged_program best{of_rank};
+    std::size_t least = std::size_t(-1);
     constexpr int rounds = 12;
     constexpr std::array<double, 3> shares{1, .75, 0};
-    for (int round = 0; round < (part < 1 ? rounds / 4 : rounds) && best.peak > rule.limit; ++round) {
-        paged_program next{of_rank};
+    for (int round = 0; round < (part < 1 ? rounds / 4 : rounds) && least > rule.limit; ++round) {
+        program next = of_rank;
         tighter.early_share = shares[std::size_t(round) % shares.size()] / part;
-        pager(next.of_rank, tighter).run();
-        next.peak = room_of(next.of_rank, nothing, rule.limit).peak();
-        const std::size_t beyond = next.peak > rule.limit ? next.peak - rule.limit : 0;
+        pager(next, tighter).run();
+        const std::size_t peak = room_of(next, nothing, rule.limit).peak();
+        const std::size_t beyond = peak > rule.limit ? peak - rule.limit : 0;
         if (tighter.early_share == 0) {
             constexpr std::size_t share = 800;
             const std::size_t less = std::max(beyond / 2, std::size_t(round * round) * rule.limit / share + 1);
             tighter.limit -= std::min(less, tighter.limit);
         }
-        if (next.peak < best.peak) {
-            best = std::move(next);
+        if (peak < least) {
+            least = peak;
+            best.of_rank = std::move(next);
         }
     }
-    best.exposed = exposed_seconds(best.of_rank, rule.seconds_per_flop, rule.seconds_per_byte);
-    best.moved = bytes_paged(best.of_rank);
+    judge(best, rule, least);
     return best;
 }
 
-EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
-    if (rule.may_page == paged_tensors::none || any_in(of_rank.steps, &step::once)) {
-        return;
-    }
-    paged_program best{of_rank, rule.files_outputs ? std::size_t(-1) : room_of(of_rank).peak()};
-    if (best.peak <= rule.limit && !any_in(of_rank.vertices, &called_vertex::is_in_file)) {
-        return;
+EINPARALLEL_INLINE paging_loss page(program& of_rank, const paging_rule& rule) {
+    paged_program best{of_rank};
+    judge(best, rule, rule.files_outputs ? std::size_t(-1) : room_of(of_rank).peak());
+    if (rule.may_page == paged_tensors::none || any_in(of_rank.steps, &step::once) ||
+        (best.fits() && !any_in(of_rank.vertices, &called_vertex::is_in_file))) {
+        return best.loss;
     }
     const double arithmetic = sum_in(
         of_rank.steps, 0.0, [&](const step& each) { return arithmetic_seconds(of_rank, each, rule.seconds_per_flop); });
@@ -69,21 +83,17 @@ EINPARALLEL_INLINE void page(program& of_rank, const paging_rule& rule) {
     constexpr double much = .02;
     constexpr std::size_t many_steps = 2048;
     for (const double part : parts) {
-        const bool fits = best.peak <= rule.limit;
-        if (part < 1 && fits &&
-            (rule.counts_bytes || best.exposed <= much * arithmetic || of_rank.steps.size() > many_steps)) {
+        if (part < 1 && best.fits() && (best.loss.exposed <= much * arithmetic || of_rank.steps.size() > many_steps)) {
             break;
         }
         paged_program next = paged_within(of_rank, rule, part);
-        const auto rank_of = [&](const paged_program& each) {
-            return std::tuple(std::max(each.peak, rule.limit), rule.counts_bytes ? 0 : each.exposed, each.moved);
-        };
-        const bool is_better = part == 1 ? next.peak <= std::max(best.peak, rule.limit) : rank_of(next) < rank_of(best);
-        if (is_better) {
+        // Inputs in files are read ahead also where that is no better.
+        if (part == 1 ? next.loss.excess <= best.loss.excess : next.loss < best.loss) {
             best = std::move(next);
         }
     }
     of_rank = std::move(best.of_rank);
+    return best.loss;
 }
 
 EINPARALLEL_INLINE void split_messages(program& of_rank, std::size_t limit) {
