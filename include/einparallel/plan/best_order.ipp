@@ -6,11 +6,13 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
+#include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,13 @@ EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
+/// What a rank of a plan that pages holds and moves.
+struct rank_pages {
+    plan_memory memory{};
+    std::size_t again = 0;  ///< bytes_paged_again
+    double exposed = 0;     ///< exposed_seconds
+};
+
 /// A plan; under a memory limit also the bytes that it holds, and by how many it exceeds the limit.
 struct limited_plan {
     plan made;
@@ -46,6 +55,7 @@ struct limited_plan {
     std::size_t excess = 0;           ///< bytes by which the largest of these exceeds the limit
     std::vector<std::size_t>
         paged{};  ///< bytes moved to and from storage during each vertex, on the rank with the most
+    std::map<std::vector<std::size_t>, rank_pages> ranks{};  ///< by the shape of their programs (shape_of)
 
     /// Number of the vertex during which most is held; most() is how much.
     [[nodiscard]] std::size_t heaviest() const {

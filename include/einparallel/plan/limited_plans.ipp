@@ -297,7 +297,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
     for (limited_plan& each : found) {
         if (each.excess == 0) {
             const plan_paging how{each.made.paging().which};
-            limited_plan sure = paged(std::move(each.made), how, ranks);
+            limited_plan sure = paged(std::move(each.made), how, ranks, std::move(each.ranks));
             if (sure.excess == 0) {
                 return sure;
             }

@@ -13,6 +13,7 @@
 #include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/plan.ipp>
+#include <einparallel/plan/program.ipp>
 #include <einparallel/schedule/paging/paging.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -37,30 +38,30 @@ EINPARALLEL_SELDOM double bytes_of_files(const einsum_graph& graph) {
 }
 
 /// A plan whose tensors may wait in storage, with the bytes that it then holds during each vertex, and its cost.
-EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::vector<int>& ranks) {
+/// `known`: ranks of the same plan that have been looked at (limited_plan::ranks).
+EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::vector<int>& ranks,
+                                      std::map<std::vector<std::size_t>, rank_pages> known = {}) {
     plan_builder::page(made, found);
     limited_plan best{std::move(made)};
     best.held.assign(best.made.vertices().size(), 0);
     best.paged = best.held;
+    best.ranks = std::move(known);
     const machine& on = best.made.asked().machine;
     double bytes = 0;
-    std::map<std::vector<std::size_t>, std::size_t> known;  // bytes of a rank, by the shape of its program
-    plan unpaged = best.made;
-    plan_builder::page(unpaged, {});
     for (const int rank : ranks) {
-        const auto [alike, is_new] = known.try_emplace(shape_of(unpaged.program_of(rank)));
-        if (!is_new) {
-            bytes += double(alike->second);
-            continue;
+        program mine = program_without_pages(best.made, rank);
+        const auto [alike, is_new] = best.ranks.try_emplace(shape_of(mine));
+        rank_pages& pages = alike->second;
+        if (is_new) {
+            add_pages(mine, best.made, rank);
+            pages = {memory_of(mine), bytes_paged_again(mine),
+                     exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte)};
         }
-        const program mine = best.made.program_of(rank);
-        plan_memory held = memory_of(mine);
-        std::transform(best.paged.begin(), best.paged.end(), held.paged.begin(), best.paged.begin(),
+        bytes += double(pages.again);
+        found.seconds = std::max(found.seconds, pages.exposed);
+        std::transform(best.paged.begin(), best.paged.end(), pages.memory.paged.begin(), best.paged.begin(),
                        [](std::size_t a, std::size_t b) { return std::max(a, b); });
-        take_most(best.held, std::move(held));
-        alike->second = bytes_paged_again(mine);
-        bytes += double(alike->second);
-        found.seconds = std::max(found.seconds, exposed_seconds(mine, on.seconds_per_flop, on.seconds_per_stored_byte));
+        take_most(best.held, pages.memory);
     }
     found.bytes = std::size_t(std::llround(bytes * best.made.processes() / double(ranks.size())));
     plan_builder::page(best.made, found);

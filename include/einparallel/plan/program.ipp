@@ -140,38 +140,57 @@ private:
     std::vector<std::optional<buffer_id>> buffers_;  // by copy
 };
 
+/// Strips of chains are these parts of the memory limit. Where pages make room, wider ones read inputs fewer times.
+inline constexpr std::size_t narrow_strips = 16;
+inline constexpr std::size_t wide_strips = 4;
+
+/// The bytes of a strip of a chain (compute_in_strips), at most a part of the memory limit.
+inline std::size_t bytes_of_strip(const plan& of, std::size_t parts) {
+    constexpr std::size_t most = std::size_t{16} << 20;  // enough for a device's calls, too
+    const std::size_t limit = of.asked().memory_limit;
+    return limit == 0 ? most : std::min(most, limit / parts + 1);
+}
+
+/// One rank's program with all tensors in memory.
+EINPARALLEL_SELDOM program program_without_pages(const plan& of, int rank) {
+    program written = program_writer(of, rank).write(bytes_of_strip(of, narrow_strips));
+    if (of.asked().memory_limit == 0) {  // the buffers are not necessary, they only save time
+        pack_strided(written);
+    }
+    return written;
+}
+
+/// Adds the moves to and from storage to one rank's program.
+EINPARALLEL_SELDOM void add_pages(program& written, const plan& of, int rank) {
+    const options& asked = of.asked();
+    const auto add = [&](program& to) {
+        split_messages(to, asked.memory_limit);
+        return page(to, paging_rule{.may_page = of.paging().which,
+                                    .limit = asked.memory_limit,
+                                    .files_outputs = of.paging().files_outputs,
+                                    .seconds_per_flop = asked.machine.seconds_per_flop,
+                                    .seconds_per_byte = asked.machine.seconds_per_stored_byte,
+                                    .counts_bytes = asked.objective == objective::bytes});
+    };
+    const std::size_t buffers = written.buffers.size();
+    const paging_loss loss = add(written);
+    const std::size_t strip = bytes_of_strip(of, wide_strips);
+    if (loss != paging_loss{} && strip > bytes_of_strip(of, narrow_strips)) {
+        program wider = program_writer(of, rank).write(strip);
+        if (wider.buffers.size() != buffers && add(wider) < loss) {
+            written = std::move(wider);
+        }
+    }
+}
+
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     detail::require(rank >= 0 && rank < processes_,
                     {"plan: there is no rank ", rank, " in a plan for ", processes_, " ranks"});
-    const auto write = [&](std::size_t strip) { return detail::program_writer(*this, rank).write(strip); };
-    const std::size_t limit = options_.memory_limit;
-    constexpr std::size_t most = std::size_t{16} << 20;  // enough for a device's calls, too
-    const std::size_t strip = limit == 0 ? most : std::min(most, limit / 16 + 1);
-    program written = write(strip);
-    if (limit == 0) {  // the buffers are not necessary, they only save time
-        pack_strided(written);
-    }
+    program written = detail::program_without_pages(*this, rank);
     if (paging_.which != paged_tensors::none) {
-        const auto page = [&](program& of) {
-            detail::split_messages(of, limit);
-            return detail::page(of, detail::paging_rule{.may_page = paging_.which,
-                                                        .limit = limit,
-                                                        .files_outputs = paging_.files_outputs,
-                                                        .seconds_per_flop = options_.machine.seconds_per_flop,
-                                                        .seconds_per_byte = options_.machine.seconds_per_stored_byte,
-                                                        .counts_bytes = options_.objective == objective::bytes});
-        };
-        const std::size_t buffers = written.buffers.size();
-        const detail::paging_loss loss = page(written);
-        const std::size_t wider = std::min(most, limit / 4 + 1);  // where pages make room: inputs are read fewer times
-        if (wider > strip && loss != detail::paging_loss{}) {
-            program other = write(wider);
-            if (other.buffers.size() != buffers && page(other) < loss) {
-                written = std::move(other);
-            }
-        }
+        detail::add_pages(written, *this, rank);
     }
     return written;
 }
