@@ -224,12 +224,6 @@ private:
         }
     }
 
-    /// A number below `count`, of a fixed series.
-    std::size_t drawn(std::size_t count) {
-        random_ = random_ * 6364136223846793005U + 1442695040888963407U;
-        return std::size_t(random_ >> 33U) % count;
-    }
-
     /// A valid order, drawn; with `again` some einsums are computed again for their readers.
     sequence shuffled(bool again) {
         sequence left = given_;
@@ -240,7 +234,7 @@ private:
                 return all_in(graph_.inputs[number],
                               [&](std::size_t input) { return graph_.vertices[input]->is_input() || is_there[input]; });
             });
-            const std::size_t next = ready[drawn(ready.size())];
+            const std::size_t next = ready[drawn(random_, ready.size())];
             add_with_some(made, next, again);
             is_there[next] = true;
             std::erase(left, next);
@@ -253,7 +247,7 @@ private:
         for (const std::size_t input : graph_.inputs[number]) {
             constexpr std::size_t one_in = 3;
             if (again && !graph_.vertices[input]->is_input() && !is_result_[input] && made.back() != input &&
-                made.size() < 2 * given_.size() && drawn(one_in) == 0) {
+                made.size() < 2 * given_.size() && drawn(random_, one_in) == 0) {
                 add_with_some(made, input, again);
             }
         }

@@ -6,6 +6,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -50,6 +51,12 @@ namespace EINPARALLEL_DETAIL {
 /// `bytes` rounded up to a multiple of arena_alignment.
 constexpr std::size_t aligned(std::size_t bytes) {
     return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
+/// A number below `count`, of a fixed series, which is the same on all ranks. `state` is where the series stands.
+inline std::size_t drawn(std::uint64_t& state, std::size_t count) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return std::size_t(state >> 33U) % count;
 }
 
 /// The bytes of an arena that a buffer takes.

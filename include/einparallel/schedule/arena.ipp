@@ -4,6 +4,7 @@
 #include <einparallel/schedule/arena.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -156,10 +157,9 @@ EINPARALLEL_INLINE arena_plan lay_well(arena_request request, std::size_t attemp
     sort_range(request.ordered, larger);
     const auto begin = request.ordered.begin();
     arena_plan last = best;
-    std::size_t drawn = 1;
+    std::uint64_t series = 1;
     for (std::size_t attempt = 0; attempt < attempts && best.bytes > aim; ++attempt) {
-        drawn = drawn * 6364136223846793005U + 1442695040888963407U;
-        const std::size_t number = (drawn >> 33U) % request.ordered.size();
+        const std::size_t number = drawn(series, request.ordered.size());
         auto moved = std::find_if(begin, request.ordered.end(),
                                   [&](std::size_t each) { return last.offsets[each] + bytes[each] == last.bytes; });
         moved = moved == request.ordered.end() || moved == begin ? begin + std::ptrdiff_t(number) : moved;
