@@ -86,6 +86,10 @@ void check_paged(const plan& made, test::random_graphs& random, figures& seen) {
         ++seen.programs;
         const std::size_t after = room_of(mine).peak();
         CHECK(after <= std::max(before, rule.limit));
+        const auto is_borrowed = [&](buffer_id number) {  // as inputs that are used in the application's memory
+            return mine[number].tensor < made.vertices().size() && made.vertices()[mine[number].tensor].is_input();
+        };
+        CHECK(room_of(mine, is_borrowed).arena.bytes <= room_of(mine).arena.bytes);
         seen.fit += after <= rule.limit ? 1 : 0;
         seen.paged += mine.stored.empty() ? 0 : 1;
         bool evicts = false, overlaps = false;

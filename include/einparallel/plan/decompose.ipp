@@ -87,16 +87,60 @@ EINPARALLEL_SELDOM void check_limit(const limited_plan& found) {
     }
 }
 
+/// The plan that pages within the limit of `asked`; otherwise the one within the smallest limit found that is enough,
+/// with an excess, and this limit as what it holds. `within` makes a plan with other limits.
+EINPARALLEL_SELDOM limited_plan paged_or_in_more(const options& asked,
+                                                 function_ref<limited_plan(const options&)> within) {
+    limited_plan best = within(asked);
+    std::size_t fails = asked.memory_limit;
+    std::size_t enough = best.most();
+    constexpr int raises = 16;
+    for (int raise = 0; raise < raises && best.excess > 0; ++raise) {
+        options looser = asked;
+        looser.memory_limit = enough = std::max(enough + (raise > 0 ? enough / 4 + arena_alignment : 0), fails + 1);
+        best = within(looser);
+        fails = best.excess > 0 ? enough : fails;
+    }
+    if (fails == asked.memory_limit && enough <= asked.memory_limit) {
+        return best;
+    }
+    constexpr std::size_t few_vertices = 64;
+    constexpr std::size_t many_vertices = 2048;
+    const std::size_t vertices = best.made.vertices().size();
+    const int tries = vertices < few_vertices ? 8 : vertices < many_vertices ? 4 : 2;
+    bool halves = false;
+    for (int attempt = 0; attempt < tries && best.excess == 0; ++attempt) {
+        halves = halves || best.most() >= enough;
+        options smaller = asked;
+        smaller.memory_limit = halves ? fails + (enough - fails) / 2 : best.most();
+        limited_plan found = within(smaller);
+        if (found.excess == 0) {
+            enough = smaller.memory_limit;
+            best = std::move(found);
+        } else if (halves) {
+            fails = smaller.memory_limit;
+        }
+        halves = !halves;
+        fails = std::min(fails, enough);
+    }
+    best.held[best.heaviest()] = std::max(best.most(), enough);
+    plan_builder::made_for(best.made, asked);
+    best.excess = std::max(best.most(), asked.memory_limit) - asked.memory_limit;
+    return best;
+}
+
 EINPARALLEL_SELDOM plan plan_into_files(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     einsum_graph graph = checked_graph(asked, outputs);
     share_equal(graph);
     options other = asked;
     other.memory_limit = 0;
     plan whole = best_plan(graph, other);
-    plan_builder::made_for(whole, asked, whole.lower_bound());
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
-    limited_plan found = paged(whole, {paged_tensors::all, true}, ranks);
-    check_limit(found.excess == 0 ? found : paged_in_more(whole, asked, {paged_tensors::all, true}, ranks));
+    limited_plan found = paged_or_in_more(asked, [&](const options& limits) {
+        plan_builder::made_for(whole, limits, whole.lower_bound());
+        return paged(whole, {paged_tensors::all, true}, ranks);
+    });
+    check_limit(found);
     return std::move(found.made);
 }
 
@@ -107,27 +151,20 @@ namespace einparallel {
 EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
+    const bool pages = asked.paging && asked.memory_limit > 0;
     const auto found_within = [&](const options& limits) {
         const auto plan_of = [&](const detail::einsum_graph& ordered) {
             return limits.memory_limit == 0 ? detail::limited_plan{detail::best_plan(ordered, limits)}
+                   : pages                  ? detail::plan_with_pages(ordered, limits, paged_tensors::all)
                                             : detail::plan_within(ordered, limits);
         };
         if (asked.order == order::best_plan) {
             return detail::plan_of_best_order(graph, plan_of);
         }
         detail::limited_plan found = plan_of(graph);
-        return found.excess > 0 ? detail::computed_again(graph, std::move(found), plan_of) : found;
+        return found.excess > 0 && !pages ? detail::computed_again(graph, std::move(found), plan_of) : found;
     };
-    detail::limited_plan found;
-    const bool pages = asked.paging && asked.memory_limit > 0;
-    if (pages) {
-        const auto plan_of = [&](const detail::einsum_graph& ordered) {
-            return detail::plan_with_pages(ordered, asked, paged_tensors::all);
-        };
-        found = asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
-    } else {
-        found = found_within(asked);
-    }
+    detail::limited_plan found = pages ? detail::paged_or_in_more(asked, found_within) : found_within(asked);
     while (found.excess > 0 && !pages) {  // a looser limit may lead the search to a smaller plan
         options looser = asked;
         looser.memory_limit = found.most() - 1;
@@ -140,7 +177,9 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
         found = std::move(other);
     }
     if (found.excess > 0 && !pages) {
-        detail::limited_plan other = detail::plan_with_pages(graph, asked, paged_tensors::inputs);
+        detail::limited_plan other = detail::paged_or_in_more(asked, [&](const options& limits) {
+            return detail::plan_with_pages(graph, limits, paged_tensors::inputs);
+        });
         if (other.excess < found.excess) {
             found = std::move(other);
         }

@@ -298,12 +298,13 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         if (each.excess == 0) {
             const plan_paging how{each.made.paging().which};
             limited_plan sure = paged(std::move(each.made), how, ranks, std::move(each.ranks));
-            if (sure.excess == 0) {
-                return sure;
+            each = std::move(sure);
+            if (each.excess == 0) {
+                return each;
             }
         }
     }
-    return fits ? fitting : paged_in_more(whole, asked, {which}, ranks);
+    return fits ? fitting : *std::min_element(found.begin(), found.end(), is_better);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

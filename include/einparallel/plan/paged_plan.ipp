@@ -70,36 +70,6 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
     return best;
 }
 
-/// The same for a limit that was too small: the plan within the smallest limit, above that of `asked`, that was found
-/// to do. For error sentences.
-EINPARALLEL_SELDOM limited_plan paged_in_more(const plan& made, const options& asked, plan_paging how,
-                                              const std::vector<int>& ranks) {
-    const auto within = [&](std::size_t limit) {
-        options looser = asked;
-        looser.memory_limit = limit;
-        plan tried = made;
-        plan_builder::made_for(tried, looser);
-        return paged(std::move(tried), how, ranks);
-    };
-    std::size_t fails = asked.memory_limit;
-    const std::vector<std::size_t> held = most_held(made, ranks);
-    limited_plan best = within(std::max(*std::max_element(held.begin(), held.end()), fails + 1));
-    constexpr int halvings = 10;
-    for (int halving = 0; halving < halvings && best.excess == 0; ++halving) {
-        const std::size_t middle = fails + (best.made.asked().memory_limit - fails) / 2;
-        limited_plan found = within(middle);
-        if (found.excess == 0) {
-            best = std::move(found);
-        } else {
-            fails = middle;
-        }
-    }
-    best.held[best.heaviest()] = best.made.asked().memory_limit;
-    plan_builder::made_for(best.made, asked);
-    best.excess = std::max(best.most(), asked.memory_limit) - asked.memory_limit;
-    return best;
-}
-
 /// What a plan moves to and from files, and how much of that the arithmetic does not hide.
 EINPARALLEL_SELDOM std::string paging_text(const plan& shown) {
     if (shown.paging().which == paged_tensors::none) {

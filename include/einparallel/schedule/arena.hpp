@@ -90,6 +90,7 @@ struct program_room {
 };
 
 /// Plans the memory of a program. A buffer with `borrowed(buffer)` lies in the application's memory: it gets no offset.
+/// The arena is no larger than if no buffer did.
 /// `enough`: a peak of so many bytes will do, and a smaller one is not looked for; 0: the smallest that is found.
 EINPARALLEL_INLINE program_room room_of(
     const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; },

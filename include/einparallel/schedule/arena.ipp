@@ -247,21 +247,33 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
 EINPARALLEL_INLINE program_room room_of(const program& of_rank, detail::function_ref<bool(buffer_id)> borrowed,
                                         std::size_t enough) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const auto is_elsewhere = [&](buffer_id number) {
-        return borrowed(number) || of_rank.is_result(number) || alive[std::size_t(number)].kept;
+    const auto is_apart = [&](buffer_id number) {
+        return of_rank.is_result(number) || alive[std::size_t(number)].kept;
     };
+    const auto is_elsewhere = [&](buffer_id number) { return borrowed(number) || is_apart(number); };
     program_room made{{std::vector<std::size_t>(alive.size(), not_in_arena), 0}};
+    bool borrows = false;
     for (std::size_t number = 0; number < alive.size(); ++number) {
         const auto buffer = buffer_id(number);
         made.results += of_rank.is_result(buffer) ? of_rank[buffer].bytes() : 0;
+        borrows = borrows || (borrowed(buffer) && !is_apart(buffer));
         if (alive[number].kept && !borrowed(buffer)) {
             made.kept.offsets[number] = made.kept.bytes;
             made.kept.bytes += detail::aligned(of_rank[buffer].bytes());
         }
     }
     const std::size_t others = made.results + made.kept.bytes;
-    made.arena =
-        plan_arena(of_rank, is_elsewhere, enough > others ? enough - others : std::min(enough, std::size_t{1}));
+    enough = enough > others ? enough - others : std::min(enough, std::size_t{1});
+    made.arena = plan_arena(of_rank, is_elsewhere, enough);
+    if (borrows) {  // fewer buffers may happen to need more: then they lie as they do among all
+        arena_plan all = plan_arena(of_rank, is_apart, enough);
+        if (all.bytes < made.arena.bytes) {
+            for (std::size_t number = 0; number < alive.size(); ++number) {
+                all.offsets[number] = borrowed(buffer_id(number)) ? not_in_arena : all.offsets[number];
+            }
+            made.arena = std::move(all);
+        }
+    }
     made.by_step = detail::bytes_held(of_rank, alive, is_elsewhere, borrowed);
     return made;
 }

@@ -66,13 +66,23 @@ private:
         constexpr std::size_t most_positions = 6144;
         constexpr std::size_t most_ahead = 16;  // moves: arenas of more buffers at a time take long to plan
         std::vector<std::size_t> needed;        // of the loads so far
+        std::vector<std::size_t> evicted;       // where evictions begin
+        for_each_in(moves_, [&](const move_of_item& each) {
+            if (each.evicts) {
+                evicted.push_back(each.needed);
+            }
+        });
+        std::size_t evictions = 0;
         for (std::size_t number = 0; number < moves_.size(); ++number) {
             move_of_item& each = moves_[number];
             const double bytes = items_[each.item].bytes;
             const std::size_t from = each.needed;
             if (each.evicts) {
                 const double until = times[from] + 2 * seconds_of(each);
-                while (each.end + 1 < positions && times[each.end] < until && each.end < from + most_positions &&
+                const std::size_t next = evictions++ + most_ahead;
+                const std::size_t last =
+                    std::min(from + most_positions, next < evicted.size() ? evicted[next] : positions);
+                while (each.end + 1 < positions && times[each.end] < until && each.end < last &&
                        held_[each.end + 1] + bytes <= rule_.early_share * double(rule_.limit)) {
                     held_[++each.end] += bytes;
                 }

@@ -305,11 +305,13 @@ private:
         const bool pages_from = may_page(moved.from);
         const std::size_t bytes = program_[moved.into].element_bytes;
         constexpr double slabs = 8;  // in the room that there is
+        constexpr double most_slabs = 4096;
+        const double most = std::max(room_ / slabs, double(moved.region.size()) * double(bytes) / most_slabs);
         if (!pages_into && !pages_from) {
             program_.steps.push_back(each);
             return;
         }
-        for_each_slab(moved.region, bytes, std::size_t(room_ / slabs), [&](const box& slab) {
+        for_each_slab(moved.region, bytes, std::size_t(most), [&](const box& slab) {
             local_move part = moved;
             part.region = slab;
             const bool adds = moved.vertex != local_move::no_vertex;
