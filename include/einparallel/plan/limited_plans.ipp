@@ -304,7 +304,8 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
             }
         }
     }
-    return fits ? fitting : *std::min_element(found.begin(), found.end(), is_better);
+    const auto less = [](const limited_plan& a, const limited_plan& b) { return is_better(a, b); };
+    return fits ? fitting : *std::min_element(found.begin(), found.end(), less);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
