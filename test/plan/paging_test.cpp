@@ -23,6 +23,7 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -417,6 +418,49 @@ TEST_CASE("where reading takes longest, every rank reads its part of the files, 
         }
     }
     CHECK(alone > 0);
+}
+
+TEST_CASE("a limit that a refusal names is enough") {
+    test::random_graphs random(663);
+    int refused = 0;
+    for (int trial = 0; refused < tried_cases(100); ++trial) {
+        const std::vector<node> outputs = random.graph(
+            {.vertices = random.between(2, 6), .labels = 4, .rank = 2, .lengths = {1, 7, 24, 40}, .elements = 1600});
+        if (outputs.empty()) {
+            continue;
+        }
+        std::ranges::for_each(outputs, put_into_files);
+        options asked{.processes = random.between(1, 4),
+                      .objective = random.one_in(2) ? objective::bytes : objective::time,
+                      .memory_limit = static_cast<std::size_t>(random.between(1, 600)),
+                      .effort = short_search,
+                      .paging = true};
+        try {
+            static_cast<void>(decompose_vertices(asked, outputs));
+        } catch (const error& why) {
+            ++refused;
+            const std::string said = why.what();
+            const std::string before = " needs ";
+            asked.memory_limit = std::stoul(said.substr(said.find(before) + before.size()));
+            INFO(said);
+            CHECK_NOTHROW(static_cast<void>(decompose_vertices(asked, outputs)));
+        }
+    }
+}
+
+TEST_CASE("a copy for which there is no room left is not cut into elements") {
+    const node product = test::einsum("ij,jk->ik", {test::input({2000, 1000}), test::input({1000, 2000})});
+    const node square = test::einsum("ik,lk->il", {product, product});
+    const node made = test::einsum("il,lk->ik", {square, product});
+    put_into_files(made);
+    for (const std::size_t limit : {std::size_t{80'000'000}, std::size_t{17'000'000}, std::size_t{16'500'000}}) {
+        try {  // at the last two there may be no plan
+            const options asked{.processes = 2, .memory_limit = limit, .paging = true};
+            CHECK(decompose_vertices(asked, {made}).program_of(0).steps.size() < 50'000);
+        } catch (const error&) {
+            CHECK(limit < 80'000'000);
+        }
+    }
 }
 
 TEST_CASE("programs that page compute what they compute with everything in memory, within their limits") {

@@ -109,8 +109,9 @@ EINPARALLEL_SELDOM limited_plan paged_or_in_more(const options& asked,
     const std::size_t vertices = best.made.vertices().size();
     const int tries = vertices < few_vertices ? 8 : vertices < many_vertices ? 4 : 2;
     bool halves = false;
-    for (int attempt = 0; attempt < tries && best.excess == 0; ++attempt) {
-        halves = halves || best.most() >= enough;
+    constexpr std::size_t precise = 128;  // a limit is found up to this part of it
+    for (int attempt = 0; attempt < tries && best.excess == 0 && enough - fails > enough / precise; ++attempt) {
+        halves = halves || best.most() + enough / precise >= enough;
         options smaller = asked;
         smaller.memory_limit = halves ? fails + (enough - fails) / 2 : best.most();
         limited_plan found = within(smaller);

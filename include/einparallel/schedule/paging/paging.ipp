@@ -64,6 +64,9 @@ EINPARALLEL_INLINE paged_program paged_within(const program& of_rank, const pagi
             least = peak;
             best.of_rank = std::move(next);
         }
+        if (peak / 2 > rule.limit && tighter.early_share == 0) {  // some call has no tiles that are small enough
+            break;
+        }
     }
     judge(best, rule, least);
     return best;
@@ -87,6 +90,9 @@ EINPARALLEL_INLINE paging_loss page(program& of_rank, const paging_rule& rule) {
             break;
         }
         paged_program next = paged_within(of_rank, rule, part);
+        if (next.loss.excess > rule.limit && part < 1) {
+            break;
+        }
         // Inputs in files are read ahead also where that is no better.
         if (part == 1 ? next.loss.excess <= best.loss.excess : next.loss < best.loss) {
             best = std::move(next);
