@@ -3,6 +3,7 @@
 #include "played_plan.hpp"
 
 #include <einparallel/graph/inputs.hpp>
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
@@ -418,6 +419,30 @@ TEST_CASE("where reading takes longest, every rank reads its part of the files, 
         }
     }
     CHECK(alone > 0);
+}
+
+TEST_CASE("a mask that ranks share leaves scores in strips, by hand and in the plan found") {
+    const node scores = test::einsum("bhsd,bhtd->bhst", {test::input({8, 64, 64, 8}), test::input({8, 64, 64, 8})});
+    const node mask = test::input({64, 64});
+    const node made =
+        test::einsum("bhst,bhtd->bhsd", {test::einsum("bhst,st->bhst", {scores, mask}), test::input({8, 64, 64, 8})});
+    put_into_files(made);
+    const options asked{.processes = 8, .memory_limit = 1'200'000, .paging = true};
+    const auto check = [&](const plan& paged) {
+        INFO(paged);
+        CHECK(paged.paging().bytes == 0);  // inputs are read once, and nothing is written
+        for (int rank = 0; rank < paged.processes(); ++rank) {
+            CHECK(paged.peak_bytes(rank) <= asked.memory_limit);
+        }
+    };
+    const auto along_batch = [](const vertex_to_cut& /*einsum*/) { return label_parts{{"b", 8}}; };
+    check(decompose_vertices(asked, {made}));
+    check(plan_vertices_with(asked, along_batch, {made}));
+    options resident = asked;
+    resident.memory_limit = 0;
+    const plan whole = plan_vertices_with(resident, along_batch, {made});
+    CHECK(std::ranges::any_of(whole.vertices(), [](const planned_vertex& each) { return each.work.travelling >= 0; }));
+    CHECK(whole.peak_bytes(0) > 2 * asked.memory_limit);
 }
 
 TEST_CASE("a limit that a refusal names is enough") {

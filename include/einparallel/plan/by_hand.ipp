@@ -169,7 +169,15 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         const std::vector<std::size_t> held = detail::most_held(made, ranks);
         const bool fits = *std::max_element(held.begin(), held.end()) <= asked.memory_limit;
         if (!fits || (detail::bytes_of_files(graph) > 0 && asked.runs == 1)) {
-            made = detail::paged(made, {paged_tensors::all}, ranks).made;
+            detail::limited_plan best = detail::paged(made, {paged_tensors::all}, ranks);
+            if (!fits && detail::gather_small_operands(may_be, best.made)) {
+                made = plan_builder::build(graph, asked, may_be, decided, table, true);
+                detail::limited_plan other = detail::paged(made, {paged_tensors::all}, ranks);
+                if (detail::is_better(other, best)) {
+                    best = std::move(other);
+                }
+            }
+            made = std::move(best.made);
         }
     }
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {

@@ -243,6 +243,17 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         const limited_plan& now = found.front();
         return whole.processes() > 1 && (now.excess > 0 || now.made.objective_cost() > enough * least);
     };
+    if (std::vector<vertex_cuts> gathered = prices;
+        !fits && is_dear() && gather_small_operands(gathered, found.front().made)) {
+        std::swap(searched.may_be, gathered);
+        plan next = best_plan(graph, other, searched);
+        if (add(with_pages(next))) {
+            whole = std::move(next);
+            prices = searched.may_be;
+        } else {
+            std::swap(searched.may_be, gathered);
+        }
+    }
     constexpr int rounds = 4;
     constexpr std::size_t many_vertices = 2048;
     const int most_failures = graph.vertices.size() < many_vertices ? 3 : 1;

@@ -1,6 +1,7 @@
 #pragma once
 // Plans whose tensors may wait in storage: what they hold, and what their pages cost.
 
+#include <einparallel/cost/memory.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/text.hpp>
@@ -16,6 +17,8 @@
 #include <einparallel/plan/program.ipp>
 #include <einparallel/schedule/paging/paging.hpp>
 #include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/task.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +71,27 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
     const std::size_t limit = best.made.asked().memory_limit;
     best.excess = std::max(best.most(), limit) - limit;
     return best;
+}
+
+/// Makes ranks gather small operands before the arithmetic, where these went round rings in a plan: calls on large
+/// tensors are then not cut at the steps of rings, and chains of them may run in strips. False where nothing is small
+/// beside the memory limit.
+EINPARALLEL_SELDOM bool gather_small_operands(std::vector<vertex_cuts>& may_be, const plan& made) {
+    constexpr double small = 1. / 8;  // of the limit
+    bool any = false;
+    for (std::size_t number = 0; number < may_be.size(); ++number) {
+        task work = made.vertices()[number].work;
+        if (work.travelling < 0 || may_be[number].wanted != algorithm::automatic) {
+            continue;
+        }
+        const double in_a_ring = task_memory(work);
+        work.travelling = nothing_travels;
+        if (task_memory(work) <= in_a_ring + small * double(made.asked().memory_limit)) {
+            may_be[number].wanted = algorithm::c;
+            any = true;
+        }
+    }
+    return any;
 }
 
 /// What a plan moves to and from files, and how much of that the arithmetic does not hide.

@@ -8,7 +8,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/schedule/fused.hpp>
+#include <einparallel/schedule/fused/fused.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/paging/paging.hpp>
@@ -62,7 +62,7 @@ public:
                                  origin != nullptr && origin->is_turned()};
         });
         fuse_softmax(written_);
-        compute_in_strips(written_, strip);
+        compute_in_strips(written_, strip, plan_.asked().memory_limit / 4 * 3);
         compute_in_place(written_);
         return std::move(written_);
     }

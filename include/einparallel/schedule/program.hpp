@@ -27,8 +27,8 @@ struct buffer {
     std::size_t element_bytes = 0;
     /// A hint, which the memory planner may ignore: this buffer may lie in the memory of an earlier buffer, `lender`,
     /// from byte `lender_offset` on. The lender does not need those bytes while this buffer is alive. Used for two
-    /// half-chunks of a k ring, strips of a tensor (schedule/fused.hpp), and outputs computed in place of an operand
-    /// (schedule/in_place.hpp).
+    /// half-chunks of a k ring, strips of a tensor (schedule/fused/fused.hpp), and outputs computed in place of an
+    /// operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     std::vector<index> strides{};    ///< in elements, where memory is not dense; the executor sets them
@@ -121,8 +121,8 @@ struct page_move {
 };
 
 /// The labels of a call's only operand where they differ from those of its vertex's form. There are two cases: the rows
-/// of a softmax, which replaces the division by the rows' sums (schedule/fused.hpp), and a row of running sums that a
-/// rank sends to another, which has the output's order of labels.
+/// of a softmax, which replaces the division by the rows' sums (schedule/fused/fused.hpp), and a row of running sums
+/// that a rank sends to another, which has the output's order of labels.
 struct row_read {
     std::vector<label_id> labels{};  ///< empty: the form's labels
     label_id along = no_label;       ///< label along the rows of a softmax; no_label where the call is no softmax

@@ -60,7 +60,8 @@
 #include <einparallel/plan/statistics.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/feed.ipp>
-#include <einparallel/schedule/fused.ipp>
+#include <einparallel/schedule/fused/softmax.ipp>
+#include <einparallel/schedule/fused/strips.ipp>
 #include <einparallel/schedule/in_place.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/paging/paging.ipp>

@@ -24,7 +24,8 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank);
 /// reads, then exists one strip at a time, and all its strips lie in the same memory. A step with messages is in no
 /// chain. The strips of the largest such tensor have at least `strip_bytes` bytes. Every strip packs those operands of
 /// products again that it does not cut; the number of strips is limited so that this takes a few percent of the chain's
-/// time. A chain that would not hold less memory stays as it is. Programs of other ranks do not change.
-EINPARALLEL_INLINE void compute_in_strips(program& of_rank, std::size_t strip_bytes);
+/// time. Where a program would hold more than `limit` bytes (0: none) in strips along one label, a chain is cut along
+/// more labels. A chain that would not hold less memory stays as it is. Programs of other ranks do not change.
+EINPARALLEL_INLINE void compute_in_strips(program& of_rank, std::size_t strip_bytes, std::size_t limit = 0);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
