@@ -31,21 +31,25 @@ EINPARALLEL_INLINE bool counts_elements_only(const options& asked) {
 
 /// What a search found for a graph, from which plans for other orders of its vertices are built.
 struct searched_graph {
-    place_table table;
+    std::shared_ptr<place_table> table;  ///< searches of one graph share what they count
     std::vector<vertex_cuts> may_be;
     placed_graph best;
 };
 
 EINPARALLEL_SELDOM searched_graph search_graph(const einsum_graph& graph, const options& asked,
-                                               std::vector<vertex_cuts> may_be) {
-    searched_graph found{place_table(asked.machine, counts_elements_only(asked)), std::move(may_be), {}};
-    found.best = best_placement(graph, asked, found.may_be, found.table);
+                                               std::vector<vertex_cuts> may_be,
+                                               std::shared_ptr<place_table> table = nullptr) {
+    if (table == nullptr) {
+        table = std::make_shared<place_table>(asked.machine, counts_elements_only(asked));
+    }
+    searched_graph found{std::move(table), std::move(may_be), {}};
+    found.best = best_placement(graph, asked, found.may_be, *found.table);
     return found;
 }
 
 /// The best plan found, without checks of memory.
 EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked, searched_graph& found) {
-    plan made = plan_builder::build(graph, asked, found.may_be, found.best.states, found.table);
+    plan made = plan_builder::build(graph, asked, found.may_be, found.best.states, *found.table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = found.best.bound >= found.best.cost * (1 - 1e-12) && cost <= found.best.cost * (1 + 1e-9);
@@ -205,14 +209,22 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
                             price_reading(graph, asked, prices);
     searched_graph searched = search_graph(graph, other, prices);
     plan whole = best_plan(graph, other, searched);
+    // Ranks do nearly the same, but the first and the last may do more or less: they say how good a plan is.
     const std::vector<int> ranks = heaviest_ranks(graph, whole.processes());
+    const std::vector<int> some = ranks.size() > 1 ? std::vector<int>{ranks.front(), ranks.back()} : ranks;
     std::optional<double> bound = reads_most ? std::nullopt : whole.lower_bound();
     limited_plan fitting{whole};
     plan_builder::made_for(fitting.made, asked, bound);
-    fitting.held = most_held(fitting.made, ranks);
-    const bool fits = fitting.most() <= asked.memory_limit;
+    const auto fits_on = [&](const std::vector<int>& looked_at) {
+        fitting.held = most_held(fitting.made, looked_at);
+        return fitting.most() <= asked.memory_limit;
+    };
+    bool fits = fits_on(some);
     if (fits && (bytes_of_files(graph) == 0 || which != paged_tensors::all || asked.runs > 1)) {
-        return fitting;
+        fits = fits_on(ranks);
+        if (fits) {
+            return fitting;
+        }
     }
     if (asked.runs > 1) {  // what pages keeps nothing
         other.runs = 1;
@@ -221,11 +233,9 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         for (std::size_t number = 0; number < prices.size(); ++number) {
             prices[number].reading = priced[number].reading;
         }
-        searched = search_graph(graph, other, prices);
+        searched = search_graph(graph, other, prices, searched.table);
         whole = best_plan(graph, other, searched);
     }
-    // Ranks do nearly the same, but the first and the last may do more or less: they say how good a plan is.
-    const std::vector<int> some = ranks.size() > 1 ? std::vector<int>{ranks.front(), ranks.back()} : ranks;
     const auto with_pages = [&](plan made) {
         plan_builder::made_for(made, asked, bound);
         return paged(std::move(made), {which}, some);
@@ -263,7 +273,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
          round < rounds && failures < most_failures && is_dear() &&
          ((round == 0 && !reads_most && price_reading(graph, asked, prices)) || raise_prices(prices, last));
          ++round) {
-        searched_graph again = search_graph(graph, other, prices);
+        searched_graph again = search_graph(graph, other, prices, searched.table);
         plan next = best_plan(graph, other, again);
         last = with_pages(next);
         const double before = found.front().made.objective_cost();
@@ -282,7 +292,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
             return list_of(old, [&](std::size_t number) { return by_number[number]; });
         };
         add(with_pages(plan_builder::build(ordered, other, renumber(searched.may_be), renumber(searched.best.states),
-                                           searched.table)));
+                                           *searched.table)));
     }
     if (!fits && is_dear()) {
         constexpr std::size_t part = 16;
@@ -301,7 +311,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
                 uncut[number] = only_cuts(*graph.vertices[number], mesh(), uncut[number]);
             }
         }
-        searched_graph alone = search_graph(graph, other, std::move(uncut));
+        searched_graph alone = search_graph(graph, other, std::move(uncut), searched.table);
         plan on_one = best_plan(graph, other, alone);
         add(with_pages(std::move(on_one)));
     }
@@ -316,7 +326,7 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         }
     }
     const auto less = [](const limited_plan& a, const limited_plan& b) { return is_better(a, b); };
-    return fits ? fitting : *std::min_element(found.begin(), found.end(), less);
+    return fits && fits_on(ranks) ? fitting : *std::min_element(found.begin(), found.end(), less);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
