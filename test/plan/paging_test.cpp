@@ -447,6 +447,7 @@ TEST_CASE("a mask that ranks share leaves scores in strips, by hand and in the p
 
 TEST_CASE("a limit that a refusal names is enough") {
     test::random_graphs random(663);
+    const auto as_operands = [](const vertex_to_cut& einsum) { return einsum.from_operands; };
     int refused = 0;
     for (int trial = 0; refused < tried_cases(100); ++trial) {
         const std::vector<node> outputs = random.graph(
@@ -455,20 +456,25 @@ TEST_CASE("a limit that a refusal names is enough") {
             continue;
         }
         std::ranges::for_each(outputs, put_into_files);
+        const bool by_hand = random.one_in(2);
         options asked{.processes = random.between(1, 4),
                       .objective = random.one_in(2) ? objective::bytes : objective::time,
                       .memory_limit = static_cast<std::size_t>(random.between(1, 600)),
+                      .runs = random.one_in(4) ? 3U : 1U,
                       .effort = short_search,
                       .paging = true};
+        const auto planned = [&] {
+            return by_hand ? plan_vertices_with(asked, as_operands, outputs) : decompose_vertices(asked, outputs);
+        };
         try {
-            static_cast<void>(decompose_vertices(asked, outputs));
+            static_cast<void>(planned());
         } catch (const error& why) {
             ++refused;
             const std::string said = why.what();
             const std::string before = " needs ";
             asked.memory_limit = std::stoul(said.substr(said.find(before) + before.size()));
             INFO(said);
-            CHECK_NOTHROW(static_cast<void>(decompose_vertices(asked, outputs)));
+            CHECK_NOTHROW(static_cast<void>(planned()));
         }
     }
 }

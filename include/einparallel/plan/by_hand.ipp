@@ -168,16 +168,28 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         const std::vector<int> ranks = detail::heaviest_ranks(graph, processes);
         const std::vector<std::size_t> held = detail::most_held(made, ranks);
         const bool fits = *std::max_element(held.begin(), held.end()) <= asked.memory_limit;
+        const auto pages_within = [&](options limits, const std::vector<detail::vertex_cuts>& cuts) {
+            const options wanted = limits;
+            limits.runs = 1;  // what pages keeps nothing
+            plan next = plan_builder::build(graph, limits, cuts, decided, table, true);
+            plan_builder::made_for(next, wanted);
+            return detail::paged(std::move(next), {paged_tensors::all}, ranks);
+        };
         if (!fits || (detail::bytes_of_files(graph) > 0 && asked.runs == 1)) {
-            detail::limited_plan best = detail::paged(made, {paged_tensors::all}, ranks);
-            if (!fits && detail::gather_small_operands(may_be, best.made)) {
-                made = plan_builder::build(graph, asked, may_be, decided, table, true);
-                detail::limited_plan other = detail::paged(made, {paged_tensors::all}, ranks);
-                if (detail::is_better(other, best)) {
-                    best = std::move(other);
+            detail::limited_plan found = detail::paged_or_in_more(asked, [&](const options& limits) {
+                detail::limited_plan best = pages_within(limits, may_be);
+                std::vector<detail::vertex_cuts> cuts = may_be;
+                if (!fits && detail::gather_small_operands(cuts, best.made)) {
+                    detail::limited_plan other = pages_within(limits, cuts);
+                    if (detail::is_better(other, best)) {
+                        best = std::move(other);
+                    }
                 }
-            }
-            made = std::move(best.made);
+                return best;
+            });
+            detail::require(found.excess == 0, {"plan_with: the plan needs ", found.most(),
+                                                " bytes on a rank, options.memory_limit is ", asked.memory_limit});
+            made = std::move(found.made);
         }
     }
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {

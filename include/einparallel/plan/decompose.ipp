@@ -104,10 +104,10 @@ EINPARALLEL_SELDOM limited_plan paged_or_in_more(const options& asked,
     if (fails == asked.memory_limit && enough <= asked.memory_limit) {
         return best;
     }
-    constexpr std::size_t few_vertices = 64;
+    constexpr std::size_t few_vertices = 16;
     constexpr std::size_t many_vertices = 2048;
     const std::size_t vertices = best.made.vertices().size();
-    const int tries = vertices < few_vertices ? 8 : vertices < many_vertices ? 4 : 2;
+    const int tries = vertices < few_vertices ? 8 : vertices < many_vertices ? 3 : 2;
     bool halves = false;
     constexpr std::size_t precise = 128;  // a limit is found up to this part of it
     for (int attempt = 0; attempt < tries && best.excess == 0 && enough - fails > enough / precise; ++attempt) {
