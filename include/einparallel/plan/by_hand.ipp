@@ -178,11 +178,14 @@ EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_r
         if (!fits || (detail::bytes_of_files(graph) > 0 && asked.runs == 1)) {
             detail::limited_plan found = detail::paged_or_in_more(asked, [&](const options& limits) {
                 detail::limited_plan best = pages_within(limits, may_be);
-                std::vector<detail::vertex_cuts> cuts = may_be;
-                if (!fits && detail::gather_small_operands(cuts, best.made)) {
-                    detail::limited_plan other = pages_within(limits, cuts);
-                    if (detail::is_better(other, best)) {
-                        best = std::move(other);
+                for (const double small : detail::small_shares) {
+                    std::vector<detail::vertex_cuts> cuts = may_be;
+                    if (!fits && (best.excess > 0 || best.made.paging().bytes > 0) &&
+                        detail::gather_small_operands(cuts, best.made, small)) {
+                        detail::limited_plan other = pages_within(limits, cuts);
+                        if (detail::is_better(other, best)) {
+                            best = std::move(other);
+                        }
                     }
                 }
                 return best;

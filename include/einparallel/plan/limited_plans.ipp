@@ -253,8 +253,11 @@ EINPARALLEL_SELDOM limited_plan plan_with_pages(const einsum_graph& graph, const
         const limited_plan& now = found.front();
         return whole.processes() > 1 && (now.excess > 0 || now.made.objective_cost() > enough * least);
     };
-    if (std::vector<vertex_cuts> gathered = prices;
-        !fits && is_dear() && gather_small_operands(gathered, found.front().made)) {
+    for (const double small : small_shares) {
+        std::vector<vertex_cuts> gathered = prices;
+        if (fits || !is_dear() || !gather_small_operands(gathered, found.front().made, small)) {
+            continue;
+        }
         std::swap(searched.may_be, gathered);
         plan next = best_plan(graph, other, searched);
         if (add(with_pages(next))) {

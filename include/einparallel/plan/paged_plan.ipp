@@ -21,6 +21,7 @@
 #include <einparallel/search/search.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -73,11 +74,13 @@ EINPARALLEL_SELDOM limited_plan paged(plan made, plan_paging found, const std::v
     return best;
 }
 
+/// What counts as a small operand, beside the memory limit: the smaller share is tried first.
+inline constexpr std::array<double, 2> small_shares{1. / 32, 1. / 8};
+
 /// Makes ranks gather small operands before the arithmetic, where these went round rings in a plan: calls on large
-/// tensors are then not cut at the steps of rings, and chains of them may run in strips. False where nothing is small
-/// beside the memory limit.
-EINPARALLEL_SELDOM bool gather_small_operands(std::vector<vertex_cuts>& may_be, const plan& made) {
-    constexpr double small = 1. / 8;  // of the limit
+/// tensors are then not cut at the steps of rings, and chains of them may run in strips. False where no operand takes
+/// less than a share `small` of the memory limit.
+EINPARALLEL_SELDOM bool gather_small_operands(std::vector<vertex_cuts>& may_be, const plan& made, double small) {
     bool any = false;
     for (std::size_t number = 0; number < may_be.size(); ++number) {
         task work = made.vertices()[number].work;
